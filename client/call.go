@@ -29,8 +29,8 @@ type call struct {
 	body      any
 	mediaType string // defaults to the media type of body
 	header    http.Header
-	// oauth marks calls that authenticate with the credentials in their form.
-	// All of them are safe to repeat.
+	// oauth marks calls that authenticate with the credentials in their form,
+	// which authenticate adds. All of them are safe to repeat.
 	oauth bool
 	// download, if set, receives the body of a successful response.
 	download *download
@@ -110,7 +110,11 @@ func (c *Client) do(ctx context.Context, call *call, out any, opts ...CallOption
 	renewed := false
 	for retries := 0; ; {
 		var token string
-		if !call.oauth {
+		if call.oauth {
+			if err := c.authenticate(call); err != nil {
+				return nil, err
+			}
+		} else {
 			t, err := c.Token(ctx)
 			if err != nil {
 				return nil, err

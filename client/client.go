@@ -23,6 +23,7 @@ type Client struct {
 	base       string
 	baseErr    error
 	id, secret string
+	key        *privateKey // instead of secret, if not nil
 	scope      string
 	userAgent  string
 	maxRetries int

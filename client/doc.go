@@ -16,6 +16,9 @@
 // expired, revoked or invalid. Concurrent callers that need a token share one
 // request for it.
 //
+// With [WithPrivateKey], the client authenticates with a registered key pair
+// instead of the secret (private_key_jwt, as in SMART Backend Services).
+//
 // # Errors
 //
 // An unsuccessful response of the service is returned as an [*Error] with its

@@ -2,6 +2,9 @@ package client_test
 
 import (
 	"context"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"log"
 	"maps"
@@ -31,6 +34,25 @@ func Example() {
 	if client.IsCode(err, client.CodePreconditionFailed) {
 		log.Print("read the patient again")
 	} else if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExampleWithPrivateKey() {
+	text, err := os.ReadFile("key.pem") // written by openssl genpkey
+	if err != nil {
+		log.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		log.Fatal("key.pem has no PEM block")
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := client.New("https://anodyne.example.org", os.Getenv("CLIENT_ID"), "", client.WithPrivateKey("key-1", key.(crypto.Signer)))
+	if _, err := c.Token(context.Background()); err != nil {
 		log.Fatal(err)
 	}
 }

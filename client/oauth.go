@@ -55,12 +55,8 @@ func (c *Client) tokenCall(op, endpoint, accessToken string) *call {
 		op:     op,
 		method: http.MethodPost,
 		path:   []string{"oauth", endpoint},
-		body: url.Values{
-			"token":         {accessToken},
-			"client_id":     {c.id},
-			"client_secret": {c.secret},
-		},
-		oauth: true,
+		body:   url.Values{"token": {accessToken}},
+		oauth:  true,
 	}
 }
 

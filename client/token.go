@@ -62,11 +62,7 @@ func (c *Client) Token(ctx context.Context) (Token, error) {
 }
 
 func (c *Client) requestToken(ctx context.Context, op string) (Token, error) {
-	form := url.Values{
-		"grant_type":    {"client_credentials"},
-		"client_id":     {c.id},
-		"client_secret": {c.secret},
-	}
+	form := url.Values{"grant_type": {"client_credentials"}}
 	if c.scope != "" {
 		form.Set("scope", c.scope)
 	}

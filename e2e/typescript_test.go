@@ -52,9 +52,16 @@ func TestTypeScriptClient(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, storetest.SQLite)
-			runProgram(t, p, program, s.node(0, "--dev").url, s.register(tier))
+			runProgram(t, p, program, s.node(0, "--dev").url, s.register(tier), "PRIVATE_KEY_PEM="+privatePEM(t))
 		})
 	}
+	t.Run("keys", func(t *testing.T) {
+		t.Parallel()
+		s := newService(t, storetest.SQLite)
+		app, pairs := s.register("standard"), keyPairs(t)
+		s.registerKeys(t, app, pairs)
+		runProgram(t, p, "keys", s.node(0).url, application{ID: app.ID}, "PRIVATE_KEYS="+keySet(t, pairs, true))
+	})
 	t.Run("faults", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, storetest.SQLite)
@@ -75,10 +82,11 @@ func TestTypeScriptClient(t *testing.T) {
 }
 
 // runProgram runs a compiled program, which says at the end that it came there.
-func runProgram(t *testing.T, p *testnode.Project, program, url string, app application) {
+func runProgram(t *testing.T, p *testnode.Project, program, url string, app application, env ...string) {
 	t.Helper()
 	cmd := p.Command("node", filepath.Join("built", program+".js"))
 	cmd.Env = append(slices.Clone(cmd.Env), "ANODYNE_URL="+url, "CLIENT_ID="+app.ID, "CLIENT_SECRET="+app.Secret)
+	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasSuffix(string(out), "done\n") {
 		t.Errorf("%s: %v\n%s", program, err, out)
 	}

@@ -11,6 +11,7 @@ declare module 'node:assert/strict' {
   export default assert;
 }
 declare module 'node:crypto' {
+  export function createPrivateKey(pem: string): { export(options: { type: 'pkcs8'; format: 'der' }): Uint8Array<ArrayBuffer> };
   export function createHash(name: 'sha256'): { update(bytes: Uint8Array): void; digest(encoding: 'hex'): string };
 }
 declare module 'node:util' {

@@ -1,3 +1,4 @@
+import { Signer, type PrivateKey } from './assertion.js';
 import { download } from './download.js';
 import { AnodyneError } from './errors.js';
 import { follow, type EventPage } from './follow.js';
@@ -33,6 +34,20 @@ export interface CredentialOptions extends CommonOptions {
   /** Requests tokens with these scopes only; by default with all that the application has. */
   scopes?: readonly string[] | undefined;
   token?: undefined;
+  keyId?: undefined;
+  privateKey?: undefined;
+}
+
+/** Options with a private key instead of a secret (`private_key_jwt`, as in SMART Backend Services), for programs on a server. */
+export interface KeyOptions extends CommonOptions {
+  clientId: string;
+  /** The `kid` with which the public key is registered. */
+  keyId: string;
+  privateKey: PrivateKey;
+  /** Requests tokens with these scopes only; by default with all that the application has. */
+  scopes?: readonly string[] | undefined;
+  clientSecret?: undefined;
+  token?: undefined;
 }
 
 /** Options with an access token, for browsers and for programs that get their tokens elsewhere. */
@@ -44,9 +59,11 @@ export interface TokenOptions extends CommonOptions {
   token: string | (() => string | Promise<string>);
   clientId?: undefined;
   clientSecret?: undefined;
+  keyId?: undefined;
+  privateKey?: undefined;
 }
 
-export type AnodyneOptions = CredentialOptions | TokenOptions;
+export type AnodyneOptions = CredentialOptions | KeyOptions | TokenOptions;
 
 /** A successful response with its headers. */
 export interface Result<T> {
@@ -64,22 +81,12 @@ export class Anodyne {
   readonly #transport: Transport;
 
   constructor(options: AnodyneOptions) {
-    const credentials: Record<string, string> = {};
-    if (options.token === undefined) {
-      if (isBrowser()) {
-        throw new AnodyneError('a client secret does not belong in a browser, where every visitor can read it; give a token instead');
-      }
-      if (!options.clientId || !options.clientSecret) {
-        throw new AnodyneError('give a clientId and a clientSecret, or a token');
-      }
-      credentials['client_id'] = options.clientId;
-      credentials['client_secret'] = options.clientSecret;
-    }
+    const base = checkBase(options.baseUrl);
     const tokens = new Tokens(() => this.#issue(options), typeof options.token === 'string');
     this.#transport = new Transport(
       {
-        base: checkBase(options.baseUrl),
-        credentials,
+        base,
+        credentials: credentialsOf(options, base),
         // Browsers insist that fetch is called on the global object.
         fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
         // A browser sends its own; another would need permission from the service.
@@ -152,6 +159,23 @@ export class Anodyne {
 }
 
 export interface Anodyne extends Groups<typeof operations> {}
+
+/** Returns what authenticates the forms of OAuth. */
+function credentialsOf(options: AnodyneOptions, base: string): () => Promise<Record<string, string>> {
+  if (options.token !== undefined) return async () => ({});
+  if (isBrowser()) {
+    throw new AnodyneError('a client secret or private key does not belong in a browser, where every visitor can use it; give a token instead');
+  }
+  if (options.clientId && options.privateKey && options.keyId) {
+    const signer = new Signer(options.clientId, options.keyId, options.privateKey, `${base}/oauth/token`);
+    return () => signer.credentials();
+  }
+  if (options.clientId && options.clientSecret) {
+    const credentials = { client_id: options.clientId, client_secret: options.clientSecret };
+    return async () => credentials;
+  }
+  throw new AnodyneError('give a clientId with a clientSecret, or with a privateKey and its keyId, or a token');
+}
 
 function isBrowser(): boolean {
   return typeof document !== 'undefined' && typeof window !== 'undefined';

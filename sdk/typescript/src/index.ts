@@ -2,7 +2,8 @@
 // so that programs which receive no webhooks do not load it.
 
 export { Anodyne } from './client.js';
-export type { AnodyneOptions, CredentialOptions, Result, TokenOptions } from './client.js';
+export type { PrivateKey } from './assertion.js';
+export type { AnodyneOptions, CredentialOptions, KeyOptions, Result, TokenOptions } from './client.js';
 export type { Download, DownloadOptions } from './download.js';
 export {
   AnodyneError, ApiError, AuthenticationError, BadRequestError, ConflictError, ConnectionError, GoneError, InvalidResponseError,

@@ -18,21 +18,22 @@ export interface EncodedRequest {
   url: string;
   headers: Headers;
   body: string | undefined;
+  /** The fields of a form of OAuth, to which credentials are added. */
+  form: Record<string, unknown> | undefined;
   /** Whether the request carries the access token. */
   needsToken: boolean;
   /** Whether a second attempt has no further effect. */
   isHarmlessToRepeat: boolean;
 }
 
-/** Encodes a call. Credentials are added to the forms of OAuth. */
-export function encode(base: string, call: Call, credentials: Record<string, string>): EncodedRequest {
+/** Encodes a call, except for the forms of OAuth, which differ by attempt. */
+export function encode(base: string, call: Call): EncodedRequest {
   const [method = '', template = ''] = call.operation.split(' ');
   const isForm = template.startsWith('/oauth/');
   const headers = new Headers({ accept: 'application/json' });
   let body: string | undefined;
   if (isForm) {
     headers.set('content-type', 'application/x-www-form-urlencoded');
-    body = parameters({ ...credentials, ...(call.body as object | undefined) }).toString();
   } else if (call.body !== undefined) {
     headers.set('content-type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     body = JSON.stringify(call.body);
@@ -51,6 +52,7 @@ export function encode(base: string, call: Call, credentials: Record<string, str
     url: base + fill(call, template) + (query && `?${query}`),
     headers,
     body,
+    form: isForm ? { ...(call.body as object | undefined) } : undefined,
     needsToken: template.startsWith('/v1/'),
     // A repeated DELETE or conditional PATCH would report an error for what the first attempt achieved.
     isHarmlessToRepeat: method === 'GET' || method === 'PUT' || isForm || headers.has('idempotency-key'),
@@ -68,7 +70,8 @@ function fill(call: Call, template: string): string {
   });
 }
 
-function parameters(values: Record<string, unknown>): URLSearchParams {
+/** Encodes the parameters of a query or a form; those that are undefined or null are left out. */
+export function parameters(values: Record<string, unknown>): URLSearchParams {
   const list = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined && value !== null) list.set(name, String(value)); // an array is separated by commas

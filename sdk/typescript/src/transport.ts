@@ -1,7 +1,7 @@
 import { Attempt } from './attempt.js';
 import { AnodyneError, AuthenticationError, ConnectionError, InvalidResponseError, readError } from './errors.js';
 import { readRateLimit, type RateLimit } from './ratelimit.js';
-import { encode, type Call, type EncodedRequest } from './request.js';
+import { encode, parameters, type Call, type EncodedRequest } from './request.js';
 import { mayRepeat, retryDelay, sleep } from './retry.js';
 import type { Tokens } from './token.js';
 
@@ -11,7 +11,8 @@ export type Reader<T> = (response: Response, attempt: Attempt) => Promise<T>;
 /** Settings that apply to all calls. */
 export interface TransportOptions {
   base: string;
-  credentials: Record<string, string>;
+  /** Returns what authenticates a form of OAuth. It is called for each attempt. */
+  credentials: () => Promise<Record<string, string>>;
   fetch: typeof fetch;
   userAgent: string | undefined;
   timeout: number;
@@ -30,7 +31,7 @@ export class Transport {
 
   /** Performs a call: gets a token, retries, and renews the token once if it is rejected. */
   async send<T>(call: Call, read: Reader<T>): Promise<T> {
-    const request = encode(this.options.base, call, this.options.credentials);
+    const request = encode(this.options.base, call);
     const maxRetries = call.maxRetries ?? this.options.maxRetries;
     let isRenewed = false;
     for (let retries = 0; ; ) {
@@ -55,12 +56,13 @@ export class Transport {
     const headers = new Headers(request.headers);
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     if (this.options.userAgent !== undefined) headers.set('user-agent', this.options.userAgent);
+    const body = request.form === undefined ? request.body : parameters({ ...(await this.options.credentials()), ...request.form }).toString();
     const attempt = new Attempt(call.timeout ?? this.options.timeout, call.signal);
     try {
       const response = await this.options.fetch(request.url, {
         method: request.method,
         headers,
-        ...(request.body === undefined ? {} : { body: request.body }),
+        ...(body === undefined ? {} : { body }),
         signal: attempt.signal,
         // The API has no redirects; following one could send the token to another host.
         redirect: 'manual',
