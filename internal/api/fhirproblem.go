@@ -84,6 +84,8 @@ func issuesOf(f *fault.Error) []fhir.Issue {
 		issue.Expression = parameterPath(parameter)
 	}
 	switch f.Code {
+	case fault.UnsupportedMediaType:
+		issue.Expression = parameterPath("Content-Type")
 	case fault.PatientMerged:
 		if into, ok := f.Details["into"].(string); ok {
 			issue.Text = "This patient was merged into another one. Use Patient/" + strings.TrimPrefix(into, "pat_") + "."
@@ -131,6 +133,19 @@ func operationOutcome(issues []fhir.Issue) []byte {
 	return b
 }
 
+// sentType returns the type of the resource that a request sends, or "".
+func (x *exchange) sentType() string {
+	switch path := strings.TrimPrefix(x.r.URL.Path, fhirBase); {
+	case path == "":
+		return "Bundle"
+	case path == "/Group":
+		return "Group"
+	case strings.HasSuffix(path, "/$export"):
+		return "Parameters"
+	}
+	return x.r.PathValue("type")
+}
+
 // failFHIR responds with an OperationOutcome. f is the error as a fault.
 func (x *exchange) failFHIR(err error, f *fault.Error, status int) {
 	issues := []fhir.Issue(nil)
@@ -138,6 +153,11 @@ func (x *exchange) failFHIR(err error, f *fault.Error, status int) {
 		status, issues = r.status, r.issues
 	} else {
 		issues = issuesOf(f)
+	}
+	for i := range issues {
+		if one := &issues[i]; one.Expression == "" && (one.Code == fhir.Structure || one.Code == fhir.TooLong) {
+			one.Expression = x.sentType() // the body as a whole
+		}
 	}
 	x.send(x.asFHIR(answer{status: status, body: operationOutcome(issues)}))
 }

@@ -15,7 +15,7 @@ func (e *elements) prepare(generated *elements) {
 	patient := generated.reference()
 	for i := range e.fields {
 		f := &e.fields[i]
-		json := f.json
+		var json []byte
 		switch f.name {
 		case "meta":
 			json = f.without("versionId", "lastUpdated")

@@ -31,6 +31,7 @@ const base = "/fhir/R4"
 type server struct {
 	store     *store.Store
 	authority *oauth.Authority
+	handler   http.Handler
 	url       string
 }
 
@@ -63,11 +64,11 @@ func start(t *testing.T, engine string) *server {
 	limiter := ratelimit.New(sys.Reserve, sys.Return, func(int64) int64 { return 0 }, time.Now)
 	workers := worker.NewGroup(database.Log)
 	workers.Start("sequencer", sys.Sequence)
-	handler := api.New(api.Config{
+	s.handler = api.New(api.Config{
 		Store: s.store, Authority: s.authority, Limiter: limiter, Addresses: ratelimit.NewAddresses(1<<40, 1000, time.Now),
 		Revocations: api.NewRevocations(1000, time.Now), Cohorts: cohort.New(16<<20, nil), Now: time.Now, Log: database.Log,
 	})
-	web := httptest.NewServer(handler)
+	web := httptest.NewServer(s.handler)
 	s.url = web.URL
 	t.Cleanup(func() {
 		web.Close()
