@@ -93,7 +93,11 @@ func (s *fhirSearch) page(source fhirSource) (p fhirPage, err error) {
 			size += len(m.JSON)
 			p.matches = append(p.matches, m)
 		}
-		if looked += n; looked >= fhirScanned && !c.last {
+		most := fhirScanned
+		if c.kind == placeUnnamed && s.from.kind != placeUnnamed {
+			most = fhirUnnamed
+		}
+		if looked += n; looked >= most && !c.last {
 			p.next = fhirPlace{kind: c.kind, patient: c.patientPlace, resource: endOfPatient}.String()
 			return errPageFull
 		}

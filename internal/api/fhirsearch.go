@@ -55,6 +55,8 @@ type fhirPlace struct {
 const (
 	placeScanned = 's' // the patient is a number
 	placeListed  = 'l' // the patient is an identifier
+	placeNamed   = 'n' // the patient is a number, among those with a name
+	placeUnnamed = 'u' // the patient is a number, among the others
 )
 
 // maxPatientNo is far above the number of any patient, and far enough below the
@@ -73,7 +75,7 @@ func parsePlace(text string) (p fhirPlace, ok bool) {
 	}
 	p.kind = parts[0][0]
 	switch {
-	case p.kind == placeScanned && len(parts) == 3:
+	case strings.IndexByte(string([]byte{placeScanned, placeNamed, placeUnnamed}), p.kind) >= 0 && len(parts) == 3:
 		no, err := strconv.ParseInt(parts[1], 10, 64)
 		p.patient, p.resource = parts[1], parts[2]
 		return p, err == nil && no >= 0 && no <= maxPatientNo

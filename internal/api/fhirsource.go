@@ -28,7 +28,7 @@ type fhirSource interface {
 }
 
 // source returns where the results of a search may be: in named resources, in
-// the charts of some patients, or anywhere.
+// the charts of some patients, those with a name, or anywhere.
 func (s *fhirSearch) source() (fhirSource, error) {
 	if ids, given := s.Exact("_id"); given {
 		return s.named(ids)
@@ -55,7 +55,7 @@ func (s *fhirSearch) source() (fhirSource, error) {
 			return s.identifiedRecords(list)
 		}
 	}
-	return &scanSource{s}, nil
+	return s.inDirectory()
 }
 
 func (s *fhirSearch) query() patients.FHIRQuery {
@@ -209,13 +209,18 @@ type scanSource struct{ s *fhirSearch }
 func (c *scanSource) each(from fhirPlace, look func(*fhirChart) error) error {
 	first := int64(1)
 	if from.kind == placeScanned {
-		first, _ = strconv.ParseInt(from.patient, 10, 64) // it was checked
+		first = from.number()
 	}
+	return c.s.scan(first, placeScanned, look)
+}
+
+// scan calls look for the charts of all patients from a number on.
+func (s *fhirSearch) scan(first int64, kind byte, look func(*fhirChart) error) error {
 	for step := fhirScanStep; ; step = min(2*step, 1024) {
 		last, found := first+step-1, 0
-		highest, err := c.s.x.org.FHIRCharts(c.s.x.ctx(), first, last, c.s.query(), func(chart *patients.FHIRChart) error {
+		highest, err := s.x.org.FHIRCharts(s.x.ctx(), first, last, s.query(), func(chart *patients.FHIRChart) error {
 			found += 1 + len(chart.Records)
-			return look(&fhirChart{*chart, placeScanned, strconv.FormatInt(chart.No, 10), false})
+			return look(&fhirChart{*chart, kind, strconv.FormatInt(chart.No, 10), false})
 		})
 		if err != nil || last >= highest {
 			return err

@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Query is the conditions of a search. A resource must meet all of them.
@@ -203,4 +204,44 @@ func exact(conditions []Condition, name string) (list []Exact, given bool) {
 // Has reports whether the query has a condition on a parameter.
 func (q *Query) Has(names ...string) bool {
 	return slices.ContainsFunc(q.Conditions, func(c Condition) bool { return slices.Contains(names, c.Name) })
+}
+
+// Texts returns the values of the first of some string parameters that the query
+// has a condition on: a resource that matches has a text that contains one of
+// them, as they are compared.
+func (q *Query) Texts(names ...string) []string { return texts(q.Conditions, names) }
+
+// TextsOfPatient is [Query.Texts] for the patient of a resource.
+func (q *Query) TextsOfPatient(names ...string) []string { return texts(q.OfPatient, names) }
+
+func texts(conditions []Condition, names []string) (list []string) {
+	for _, c := range conditions {
+		if c.Kind != String || c.Modifier == "missing" || !slices.Contains(names, c.Name) {
+			continue
+		}
+		for _, v := range c.values {
+			list = append(list, v.text)
+		}
+		return list
+	}
+	return nil
+}
+
+// Day returns the day that a date parameter must be equal to, as YYYY-MM-DD, or
+// "" if the query has no such condition.
+func (q *Query) Day(name string) string { return day(q.Conditions, name) }
+
+// DayOfPatient is [Query.Day] for the patient of a resource.
+func (q *Query) DayOfPatient(name string) string { return day(q.OfPatient, name) }
+
+func day(conditions []Condition, name string) string {
+	for _, c := range conditions {
+		if c.Name != name || c.Modifier != "" || len(c.values) != 1 || c.values[0].prefix != "eq" {
+			continue
+		}
+		if v := c.values[0]; v.up-v.low == (24 * time.Hour).Milliseconds() {
+			return time.UnixMilli(v.low).UTC().Format(time.DateOnly)
+		}
+	}
+	return ""
 }

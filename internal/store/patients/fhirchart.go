@@ -114,6 +114,42 @@ func (o Org) FHIRCharts(ctx context.Context, first, last int64, q FHIRQuery, eac
 	return highest, err
 }
 
+// FHIRChartsOf calls each for the patients with some numbers, in their order,
+// from one snapshot. Numbers that no patient has are skipped.
+func (o Org) FHIRChartsOf(ctx context.Context, numbers []int64, q FHIRQuery, each func(*FHIRChart) error) error {
+	charts := make([]FHIRChart, len(numbers))
+	err := o.db.Snapshot(ctx, func(tx engine.Tx) error {
+		clear(charts)
+		var stmts []engine.Stmt
+		for i, no := range numbers {
+			c := &charts[i]
+			stmts = append(stmts, engine.Stmt{SQL: fhirPatients, Args: []any{int64(o.org), no, no}, Each: func(r engine.Row) error {
+				patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
+				if err != nil {
+					return err
+				}
+				c.No = no
+				c.Patient, err = scanFHIRPatient(engine.Shift(r, 2), patientID)
+				return err
+			}})
+			if len(q.Types) > 0 {
+				stmts = append(stmts, engine.Stmt{SQL: fhirRecordsIn, Args: []any{int64(o.org), no, no, q.types(), q.highest()}, Each: func(r engine.Row) error {
+					rec, err := scanFHIRRecord(engine.Shift(r, 1), c.Patient.ID)
+					c.add(rec)
+					return err
+				}})
+			}
+		}
+		return tx.Many(stmts...)
+	})
+	for i := range charts {
+		if err == nil && charts[i].No != 0 {
+			err = each(&charts[i])
+		}
+	}
+	return err
+}
+
 var fhirPatients = withTexts(`SELECT patient_no, id, kept, updated_at, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 	FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`, 0)
 
