@@ -126,7 +126,7 @@ func printSummary(w io.Writer, sum importer.Summary, dryRun bool) {
 	}
 }
 
-// printTypes prints what became of FHIR resources, by type.
+// printTypes prints the results of FHIR resources, by type.
 func printTypes(w io.Writer, types []importer.TypeCount, imported string) {
 	fmt.Fprintf(w, "\n  %-24s %14s %15s %10s %10s\n", "type", imported, "already present", "rejected", "left out")
 	for _, t := range types {

@@ -7,9 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// earlier reads the dates of the period that is compared with. Without a start
-// it is as long as the period itself, without an end it goes on up to the day
-// before that.
+// earlier reads the dates of the earlier period to compare with. By default it
+// is as long as the period itself and ends on the day before it.
 func (c checker) earlier(p *Params) {
 	r := c.request
 	if r.CompareStart == "" && r.CompareEnd == "" {

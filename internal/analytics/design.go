@@ -124,7 +124,7 @@ func (d *design) categories(prefix string, names []string, counts []int, of func
 	}
 }
 
-// tells reports whether a term describes fewer than least patients.
+// tells reports whether a group of the model has fewer than least patients.
 func (d *design) tells(least int) bool {
 	for _, n := range d.groups {
 		if n < least {

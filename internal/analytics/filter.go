@@ -36,8 +36,8 @@ func (p *Params) Filter() Filter {
 	return f
 }
 
-// TellsApart reports whether the lowest and the highest age of the filter divide
-// the persons who have an age, or a higher one, on a day.
+// TellsApart reports whether the age limits of the filter separate persons who
+// have an age, or a higher one, on a day.
 func (p *Params) TellsApart(age int, on drug.Day) (byMin, byMax bool) {
 	latest := bornBy(on, age)
 	return p.AgeMin != nil && bornBy(p.AsOf, *p.AgeMin) < latest, p.AgeMax != nil && bornBy(p.AsOf, *p.AgeMax+1) < latest
@@ -53,7 +53,7 @@ func (p *Params) Scope() Filter {
 	return p.Filter()
 }
 
-// Any reports whether the filter may leave somebody out.
+// Any reports whether the filter may exclude a patient.
 func (f *Filter) Any() bool {
 	return !f.anyGender || f.bornFrom != math.MinInt32 || f.by != math.MaxInt32 || f.condition != "" || f.class != 0
 }
@@ -77,7 +77,7 @@ func (f *Filter) Admits(p *Patient) bool {
 }
 
 // Selects reports whether a patient, with its series, passes the whole filter.
-// A patient of whom that is not known does not.
+// It is false for a patient for whom this is unknown.
 func (f *Filter) Selects(p *Patient) bool {
 	if f.class == 0 || !f.Admits(p) {
 		return f.Admits(p)
@@ -87,7 +87,7 @@ func (f *Filter) Selects(p *Patient) bool {
 	return yes
 }
 
-// NeedsSeries reports whether Selects looks at the series.
+// NeedsSeries reports whether Selects uses the series.
 func (f *Filter) NeedsSeries() bool { return f.class != 0 }
 
 // person reports whether a patient has the requested gender and age.

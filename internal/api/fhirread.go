@@ -32,7 +32,7 @@ func parseRecordID(resourceID string) (id.Record, bool) {
 	return root, err == nil
 }
 
-// versions returns all versions of a resource that there are, oldest first. Of
+// versions returns all stored versions of a resource, oldest first. For
 // patients there is only the current one.
 func (x *exchange) versions(resourceType, resourceID string) ([]patients.FHIRVersion, error) {
 	read := x.patientVersions
@@ -79,10 +79,10 @@ func (x *exchange) patientVersions(resourceType, resourceID string) ([]patients.
 	return nil, err
 }
 
-// fhirMapping makes resources of what the store has.
+// fhirMapping maps stored data to resources.
 type fhirMapping struct{ fhir.Mapping }
 
-// ofPatient returns the resources of a type that are made of a patient.
+// ofPatient returns the resources of a type that a patient maps to.
 func (m fhirMapping) ofPatient(p *patients.FHIRPatient, resourceType string) ([]fhir.Resource, error) {
 	if resourceType == "Condition" {
 		return p.Conditions(m.Mapping)

@@ -72,7 +72,7 @@ func (r roster) list(q Query) ([]int64, int64) {
 // matcher is a parsed query: an inclusive range of keys, which a term or a date
 // of birth may narrow.
 type matcher struct {
-	nothing   bool // nobody matches
+	nothing   bool // no patient matches
 	low, high key
 	term      *term
 	born      born

@@ -166,7 +166,7 @@ func (o *Options) Scopes() (needed access.Scopes) {
 	return needed
 }
 
-// filter returns the filter of the patients, or nil if it leaves nobody out.
+// filter returns the filter of the patients, or nil if it excludes no patient.
 func (o *Options) filter() *analytics.Filter {
 	if o.Filters == nil {
 		return nil

@@ -66,7 +66,7 @@ func (s *subject) moment(ms int64) pain.Cell {
 
 func momentCell(at time.Time) pain.Cell { return pain.NumberCell(float64(at.UnixMilli())) }
 
-// ageGroup returns the group of an age. The oldest cannot be told apart.
+// ageGroup returns the group of an age. The oldest ages share one group.
 func ageGroup(age int) string {
 	switch {
 	case age < 18:

@@ -16,7 +16,7 @@ type summaryColumn struct {
 	cell func(s *summary.Summary) pain.Cell
 }
 
-// kept returns a column of the summary that identifies nobody.
+// kept returns a column of the summary that does not identify a patient.
 func kept(name string, t pain.ColumnType, about string, cell func(s *summary.Summary) pain.Cell) summaryColumn {
 	return summaryColumn{pain.Column{Name: name, Type: t, Privacy: pain.Kept, About: about}, cell}
 }

@@ -18,7 +18,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Writer has what is common to resources that are written together.
+// Writer holds what resources that are written together share.
 type Writer struct {
 	Org     store.Org
 	Mapping fhir.Mapping
@@ -60,7 +60,7 @@ type Item struct {
 	IfMatch string
 }
 
-// Result is what became of an item.
+// Result is the outcome of an item.
 type Result struct {
 	Status       int // of HTTP: 201 for what was created, otherwise 200
 	Type, ID     string

@@ -22,7 +22,7 @@ type person struct {
 	history []*entry // Conditions
 }
 
-// people makes the writes of Patients and Conditions, in order of their first
+// people plans the writes of Patients and Conditions, in order of their first
 // item.
 func (p *planner) people(ctx context.Context) error {
 	var order []*person
@@ -65,7 +65,8 @@ func (p *planner) people(ctx context.Context) error {
 	return nil
 }
 
-// validEntry refuses a Condition that is no entry of a medical history.
+// validEntry refuses a Condition that is not a valid entry of a medical
+// history.
 func (p *planner) validEntry(e *entry) bool {
 	_, err := patched(pain.Patient{}, `{"medical_history":[`+string(e.draft.History)+`]}`, p)
 	if err != nil {
@@ -101,7 +102,7 @@ func patched(old pain.Patient, body string, p *planner) (pain.Patient, error) {
 	return updated, err
 }
 
-// create makes the write of a new patient. Conditions of the same request are
+// create plans the write of a new patient. Conditions of the same request are
 // part of it.
 func (p *planner) create(one *person) {
 	e := one.patient[0]
@@ -142,7 +143,7 @@ func (p *planner) create(one *person) {
 		Change: journal.Change{Audit: line, Event: event.Patient(event.PatientCreated, p.Now, one.id), Subject: one.id}}, append([]*entry{e}, one.history...)...)
 }
 
-// change makes the write of changes to an existing patient.
+// change plans the write of changes to an existing patient.
 func (p *planner) change(ctx context.Context, one *person) error {
 	var updates []*entry
 	for _, e := range one.patient {
@@ -213,8 +214,8 @@ func (p *planner) showFound(ctx context.Context, one *person) error {
 	return nil
 }
 
-// showPatient maps a patient out again as it will be stored, notes what is to
-// be kept of the items, and their results.
+// showPatient maps a patient to resources as it will be stored, and records the
+// kept elements and the results of the items.
 func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept) error {
 	at := p.Now
 	if stored.Version == 1 {
@@ -267,9 +268,9 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 	return nil
 }
 
-// follow lets what is kept of Conditions follow the entries of the medical
-// history. Those of the request replaced one at its place, or were added at the
-// end.
+// follow assigns the kept elements of Conditions to the entries of the changed
+// medical history. Entries of the request replaced one in place, or were added
+// at the end.
 func follow(kept fhir.Kept, old, updated *pain.Patient) (fhir.Kept, error) {
 	if old.MedicalHistory == updated.MedicalHistory {
 		return kept, nil

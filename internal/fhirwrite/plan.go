@@ -24,7 +24,7 @@ type Plan struct {
 	entries []*entry
 }
 
-// Result returns what became of an item that has no problem. It is valid after
+// Result returns the outcome of an item that has no problem. It is valid after
 // the writes.
 func (p *Plan) Result(item int) Result { return p.entries[item].result }
 

@@ -25,7 +25,7 @@ const FHIR Kind = "fhir"
 // fhirTypes are the types of resources that are imported. Others are counted.
 var fhirTypes = []string{"Patient", "Condition", "Observation", "QuestionnaireResponse", "MedicationRequest", "MedicationStatement", "Procedure", "AdverseEvent", "DocumentReference"}
 
-// TypeCount is what became of the resources of one type.
+// TypeCount counts the resources of one type by result.
 type TypeCount struct {
 	Type                                      string
 	Read, Imported, Already, Refused, LeftOut int64

@@ -224,7 +224,7 @@ func (j *fhirJob) reject(c *candidate, p *fhirwrite.Problem) error {
 	return j.refuse(c.resource, fhir.Issue{Expression: c.draft.Type, Text: text})
 }
 
-// settle counts what became of the resources.
+// settle counts the results of the resources.
 func (j *fhirJob) settle(list []candidate, plan *fhirwrite.Plan, already, changed []int) error {
 	problems := map[int]*fhirwrite.Problem{}
 	for i := range plan.Problems {

@@ -1,6 +1,6 @@
 package pain
 
-// AdverseEvent is something unwanted that happened.
+// AdverseEvent is an adverse event, such as a side effect of a medicine.
 type AdverseEvent struct {
 	Event         string
 	Grade         Number

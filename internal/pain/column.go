@@ -40,7 +40,7 @@ type Privacy uint8
 // column that has it, and the export treats it as Removed.
 const (
 	undecided Privacy = iota
-	// Kept columns identify nobody: numbers, and words from a list.
+	// Kept columns do not identify a patient: numbers, and words from a list.
 	Kept
 	// KeptIfKnown columns keep only values from a list, because callers may
 	// send others.

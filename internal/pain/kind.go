@@ -56,7 +56,8 @@ type rules interface {
 	appendCells(row []Cell, stored Value, safe bool) ([]Cell, error)
 }
 
-// rooms are buffers in which values are encoded before they become strings.
+// rooms is a pool of buffers in which values are encoded before they become
+// strings.
 var rooms = sync.Pool{New: func() any { return new(make([]byte, 0, 1024)) }}
 
 // value reads and checks a value sent by a caller.

@@ -58,7 +58,7 @@ func (p *Portal) KeepWarm(ctx context.Context) error {
 }
 
 // warm does this for the organisations noted since the last call. Nothing is
-// shown to anybody, so it is not audited.
+// shown to anyone, so it is not audited.
 func (p *Portal) warm(ctx context.Context) {
 	for _, org := range p.here.take() {
 		var fields fault.Fields

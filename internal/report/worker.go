@@ -60,7 +60,7 @@ type Worker struct {
 	lines   []line
 }
 
-// line is a part of the queue with its own room.
+// line is a part of the queue with its own limit of jobs at a time.
 type line struct {
 	what    string
 	results *results

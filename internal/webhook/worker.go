@@ -230,7 +230,7 @@ func (w *Worker) attend(ctx context.Context) {
 	w.attendance, w.unattended = w.sys.Attend(ctx)
 }
 
-// leave ends that.
+// leave withdraws that signal.
 func (w *Worker) leave() {
 	if w.attendance != nil {
 		w.attendance.Leave()

@@ -336,7 +336,7 @@ func cutNumber(word []byte) (value float64, suffix []byte, ok bool) {
 	return value, word[n:], err == nil && n > 0
 }
 
-// judge decides on the meaning of all words together.
+// judge decides what all words together mean.
 func (r *reader) judge() {
 	m := r.m
 	if r.common >= 0 {

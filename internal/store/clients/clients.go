@@ -58,7 +58,7 @@ type Owner struct {
 // ManagedBy reports whether a member may rotate or revoke the application, or
 // request scopes for it. Administrators may, and so may its owner unless
 // registered with a role that the owner no longer has. A secret permits
-// everything that the application may do, so nobody else may.
+// everything that the application may do, so no other member may.
 func (c *Client) ManagedBy(a *accounts.Account) bool {
 	if a.Role.Has(access.Administrator) {
 		return true

@@ -16,7 +16,7 @@ var ErrAlone = errors.New("the call has to be made on its own")
 // Rounds combines calls that wait for the database. A call that finds a free
 // lane starts a round at once. While all lanes are busy, calls gather, and the
 // next round makes all of them together. The cost of a call therefore falls as
-// the load grows, and a single call waits for nobody.
+// the load grows, and a single call does not wait.
 //
 // Every call gets a result: that of its round, the error of its round, or that
 // of its context.

@@ -12,7 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// SQLite never shrinks the write-ahead log by itself: a log that grew to
+// SQLite never shrinks the write-ahead log on its own: a log that grew to
 // gigabytes, because a backup or another long read prevented checkpoints, would
 // keep its size. There are two remedies: the writer truncates the log to
 // logKeep when it restarts it, and a keeper shrinks it if nobody writes or if

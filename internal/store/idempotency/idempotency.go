@@ -111,7 +111,7 @@ func (o Org) do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx
 }
 
 // Done returns the outcome stored under a key, if it has been used. It is for
-// requests that are rejected before [Org.Do], by reason of what is stored now.
+// requests that are rejected before [Org.Do] because of what is stored now.
 func (o Org) Done(ctx context.Context, key *Once) (out Outcome, found bool, err error) {
 	if key == nil {
 		return out, false, nil

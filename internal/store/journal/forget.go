@@ -19,8 +19,8 @@ import (
 // Forgetting removes the details of audit lines from an organisation's sealed
 // log. The log is walked from its start, once as it is and once without the
 // details: the first chain must have the seal that is stored, and the second
-// gives the seal that replaces it. So a log that somebody altered is not sealed
-// again, and nobody without the key can forget anything.
+// gives the seal that replaces it. So a log that was altered is not sealed
+// again, and only a process with the key can remove details.
 //
 // The entries up to the seal are walked before the transaction, because a long
 // log takes a while; [Forgetting.Apply] continues from there.
@@ -38,13 +38,13 @@ type Forgetting struct {
 }
 
 // ErrForgetAgain is returned by [Forgetting.Apply] if the log was sealed again
-// in the meantime: begin again.
+// in the meantime. The caller must start over with Forget.
 var ErrForgetAgain = errors.New("the log was sealed again meanwhile")
 
-// Forget prepares to forget the details of all audit lines about some resources.
-// alone is for a copy of a database that no node remembers: there is nothing to
-// compare it with, and no acceptance is stored, which somebody could take to the
-// database in service together with the copy.
+// Forget prepares to forget the details of all audit lines about some
+// resources. alone is for a copy of a database of which no node has a record:
+// there is nothing to compare it with, and no acceptance is stored, because
+// someone could copy the acceptance into the database in service.
 func (s System) Forget(ctx context.Context, org access.OrgNo, alone bool, resources ...string) (*Forgetting, error) {
 	if err := s.FlushReads(ctx); err != nil {
 		return nil, err

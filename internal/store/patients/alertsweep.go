@@ -19,16 +19,16 @@ import (
 var sweepSlice = 500
 
 const (
-	// sweepers is the number of patients judged concurrently, each in its own
-	// transaction. On SQLite these share a commit.
+	// sweepers is the number of patients evaluated concurrently, each in its
+	// own transaction. On SQLite these share a commit.
 	sweepers = 4
 	// sweepEvery is the interval of sweeps in addition to the one at midnight:
 	// it retries failures and takes over from nodes that died.
 	sweepEvery = time.Hour
 )
 
-// What a sweep selects: patients with a prescription that begins by a day, and
-// patients judged by a clock that was far ahead.
+// A sweep selects patients with a prescription that starts by a day, and
+// patients who were evaluated by a clock that was far ahead.
 const (
 	sweepBegun = `SELECT org_no, patient_no, next_day FROM alert_state WHERE next_day <= $1
 		AND (next_day, org_no, patient_no) > ($2, $3, $4) ORDER BY next_day, org_no, patient_no LIMIT $5`
@@ -38,7 +38,7 @@ const (
 
 // SweepAlerts raises the alerts that become due with a new day, without a
 // write. It reads only what is due. Every node may sweep at any time: a patient
-// who has been judged is no longer due.
+// who has been evaluated is no longer due.
 func (s System) SweepAlerts(ctx context.Context) error {
 	now := s.db.Now()
 	today := pain.DateOf(now.UTC()).DayNumber()
@@ -52,8 +52,8 @@ type sweeping struct {
 	patientNo int64
 }
 
-// sweep judges all patients that a statement selects, a slice at a time. A
-// patient that cannot be judged does not hold up the others.
+// sweep evaluates all patients that a statement selects, a slice at a time. A
+// patient that cannot be evaluated does not delay the others.
 func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.Time) error {
 	failed := 0
 	var last sweeping
@@ -83,8 +83,9 @@ func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.
 	return ctx.Err()
 }
 
-// judgeAll judges patients, several concurrently, and returns the errors. The
-// order is random, so that nodes that sweep at the same time rarely collide.
+// judgeAll evaluates patients, several concurrently, and returns the errors.
+// The order is random, so that nodes that sweep at the same time rarely
+// collide.
 func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (errs []error) {
 	work := make(chan sweeping)
 	var mu sync.Mutex
@@ -109,7 +110,8 @@ func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (
 	return errs
 }
 
-// judgeDue judges one patient without a write, unless another node has done so.
+// judgeDue evaluates one patient without a write, unless another node has done
+// so.
 func (o Org) judgeDue(ctx context.Context, patientNo int64, now time.Time) error {
 	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		if found, err := o.lockPatient(tx, patientNo); err != nil || !found {

@@ -151,7 +151,7 @@ func (o Org) aliasLock() int64 {
 
 // holdAliases returns the statements that lock the aliases against changes
 // until the transaction ends, and read their version. They run after patients
-// are locked, so that nobody who holds this lock waits for a patient.
+// are locked, so that no holder of this lock waits for a patient.
 func (o Org) holdAliases(version *int64) (stmts []engine.Stmt) {
 	if lock := o.db.Dialect().ShareKey; lock != "" {
 		stmts = append(stmts, engine.Stmt{SQL: lock, Args: []any{o.aliasLock()}})

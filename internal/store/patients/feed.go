@@ -144,7 +144,7 @@ type feedRead struct {
 	until   journal.Pos
 	places  []feedPlace
 	removed []removedAt
-	// cut is the index of the first place that is left to the next page.
+	// cut is the index of the first place that belongs to the next page.
 	cut   int
 	size  int
 	shown []pain.Record

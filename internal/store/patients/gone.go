@@ -45,8 +45,8 @@ func (o Org) mergedInto(tx engine.Tx, patientID id.Patient) (into id.Patient, er
 	return into, err
 }
 
-// recordGone returns the statement that records what became of a patient. into
-// is zero unless the patient was merged.
+// recordGone returns the statement that records that a patient was merged or
+// erased. into is zero unless the patient was merged.
 func (o Org) recordGone(patientNo int64, patientID, into id.Patient, at time.Time) engine.Stmt {
 	kind, merged := int64(goneErased), any(nil)
 	if !into.IsZero() {

@@ -101,8 +101,8 @@ type deriving struct {
 // Rederive derives the medications of all organisations again, unless that was
 // already done with the rules of this program and the current aliases. It can
 // be stopped and restarted at any time, and several nodes can run it at once. A
-// patient whose records cannot be read does not hold up the others; anodyne
-// check reports it.
+// patient whose records cannot be read does not delay the others; anodyne check
+// reports it.
 func (s System) Rederive(ctx context.Context) error {
 	for {
 		if err := s.rederiveOnce(ctx); !errors.Is(err, errAliasesChanged) {
