@@ -242,6 +242,9 @@ func statuses(t testing.TB, lines [][]byte) string {
 	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
 }
 
+// bulkPatients is how many patients of the demo, which has 500, are exported.
+const bulkPatients = 40
+
 // What synthetic patients become is valid, and every resource of a data type is
 // in the export of its types alone.
 func TestBulkExportOfSyntheticPatients(t *testing.T) {
@@ -251,7 +254,7 @@ func TestBulkExportOfSyntheticPatients(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite)
 	who := storetest.Client(t, s, "north")
 	o := s.For(&who)
-	addSynthetic(t, o, 40, now)
+	addSynthetic(t, o, bulkPatients, now)
 	everything := bulk(t, o, Bulk{Types: BulkTypes()}, now)
 	for _, name := range PatientTypes() {
 		if alone := bulk(t, o, Bulk{Types: []string{name}}, now); !slices.EqualFunc(alone[name], everything[name], bytes.Equal) {
@@ -268,7 +271,7 @@ func TestBulkExportOfSyntheticPatients(t *testing.T) {
 		}
 		ok++
 	}
-	if ok == 0 || ok == 40 {
+	if ok == 0 || ok == bulkPatients {
 		t.Errorf("%d women", ok)
 	}
 	fhirtest.Judge(t, all(everything)...)

@@ -149,10 +149,11 @@ func duckdb(t *testing.T, modules, dir string, statements []string) (answers [][
 // addSynthetic stores synthetic patients with their records.
 func addSynthetic(t testing.TB, o store.Org, count int, now time.Time) {
 	t.Helper()
-	generator := synth.Generator{Seed: 1, Until: now}
+	generator := synth.Generator{Seed: 2026, Until: now} // those of the demo
 	for n := range count {
 		invented := generator.Patient(n)
-		p := pain.Patient{ID: id.New[id.PatientKind](now), Name: invented.Name, DateOfBirth: pain.DateOf(invented.DateOfBirth), Gender: invented.Gender, CreatedAt: now, Version: 1}
+		p := pain.Patient{ID: id.New[id.PatientKind](now), Name: invented.Name, DateOfBirth: pain.DateOf(invented.DateOfBirth), Gender: invented.Gender, CreatedAt: now, Version: 1,
+			Contact: pain.Contact{Email: invented.Email, Phone: invented.Phone}, MedicalHistory: historyOf(invented.History)}
 		if _, err := o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{}); err != nil {
 			t.Fatal(err)
 		}
@@ -171,4 +172,12 @@ func addSynthetic(t testing.TB, o store.Org, count int, now time.Time) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func historyOf(conditions []synth.Condition) pain.History {
+	entries := make([]pain.HistoryEntry, len(conditions))
+	for i, c := range conditions {
+		entries[i] = pain.HistoryEntry{Condition: c.Name, ICD10Code: c.ICD10, Status: c.Status, Category: c.Category, OnsetDate: c.Onset}
+	}
+	return pain.NewHistory(entries...)
 }
