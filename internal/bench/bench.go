@@ -154,7 +154,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 		return result, err
 	}
 	if o.Nodes > 1 && o.Engine != Postgres {
-		result.Skipped = append(result.Skipped, Skip{"nodes", "a SQLite file is one server's; several share a PostgreSQL"})
+		result.Skipped = append(result.Skipped, Skip{"nodes", "only one server can use a SQLite file; several servers need PostgreSQL"})
 	} else if o.Nodes > 1 {
 		result.Nodes, err = m.nodes(ctx, db)
 	}

@@ -40,7 +40,7 @@ func (list *figures) ofStart(r *bench.Result) {
 	if r.CPUsWorth > 0 {
 		list.add("CPUs", "%d; together %.2f times as fast as one", r.CPUs, r.CPUsWorth)
 	}
-	list.add("filled in", "%.1f s (%s patients, %s records)", r.FillSeconds, count(r.Patients), count(r.Records))
+	list.add("time to fill", "%.1f s (%s patients, %s records)", r.FillSeconds, count(r.Patients), count(r.Records))
 	if s := r.Start; s != nil {
 		list.add("ready after", "%.0f ms (median of %d starts, %.0f to %.0f ms; a bare server %.0f ms; %.0f ms %s)",
 			s.Median, s.Starts, s.Fastest, s.Slowest, s.Floor, s.Gate, met(s.GateMet))
@@ -73,18 +73,18 @@ func (list *figures) ofPaths(r *bench.Result) {
 // ofServer adds the figures that are only known for a server started here.
 func (list *figures) ofServer(r *bench.Result) {
 	if w := r.Webhook; w != nil {
-		list.add("webhooks", "%s deliveries a second of a backlog of %s; from request to receipt p50 %s, p99 %s, beside dead receivers p50 %s, p99 %s (%s a second, p50 %.0f ms: %s)",
+		list.add("webhooks", "%s deliveries a second of a backlog of %s; from request to receipt p50 %s, p99 %s, with dead receivers p50 %s, p99 %s (%s a second, p50 %.0f ms: %s)",
 			rate(w.Rate), count(w.Deliveries), ms(w.Latency.P50), ms(w.Latency.P99), ms(w.BesideDead.P50), ms(w.BesideDead.P99), rate(w.RateGate), w.P50Gate, met(w.GateMet))
 		if w.Missing > 0 {
 			list.add("webhooks", "%s events did not arrive", count(w.Missing))
 		}
 	}
 	if r.RSSBound > 0 {
-		held := "held"
+		verdict := "met"
 		if !r.RSSHeld {
-			held = "NOT held"
+			verdict = "NOT met"
 		}
 		list.add("server memory", "%s, at most %s; read models %s, all else %s", mib(r.ServerRSS), mib(r.ServerPeakRSS), mib(r.ReadModels), mib(r.ServerPeakRSS-r.ReadModels))
-		list.add("memory bound", "200 MB and the read models' %s: %s", mib(r.ReadModelsBound), held)
+		list.add("memory limit", "200 MB and the read models' %s: %s", mib(r.ReadModelsBound), verdict)
 	}
 }

@@ -74,8 +74,8 @@ func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
 		{"ready after", func(r *bench.Result) string { return fmt.Sprintf("%.0f ms", r.ReadySeconds*1000) }},
 		{"records", func(r *bench.Result) string { return count(r.Records) }},
 		{"memory at most", func(r *bench.Result) string { return mib(r.ServerPeakRSS) }},
-		{"of it read models", func(r *bench.Result) string { return mib(r.ReadModels) }},
-		{"memory bound", func(r *bench.Result) string { return mib(r.RSSBound) }},
+		{"of which read models", func(r *bench.Result) string { return mib(r.ReadModels) }},
+		{"memory limit", func(r *bench.Result) string { return mib(r.RSSBound) }},
 	}
 	for _, f := range facts {
 		cells := []string{f.what}
