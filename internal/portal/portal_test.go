@@ -38,6 +38,15 @@ func TestFirstAdministratorComesByTheLink(t *testing.T) {
 		if p := b.get("/portal/members"); p.status != http.StatusOK || !strings.Contains(p.text, "ada@clinic.example") {
 			t.Errorf("the first administrator does not see the members: %d", p.status)
 		}
+		// Paths that are not clean lead to the clean one, on this server.
+		for path, clean := range map[string]string{"/portal//x": "/portal/x", "/portal/./members": "/portal/members", "/portal///example.org": "/portal/example.org"} {
+			if p := b.get(path); p.status != http.StatusTemporaryRedirect || p.location != clean {
+				t.Errorf("%s: %d to %q", path, p.status, p.location)
+			}
+		}
+		if p := b.get("/portal/x"); p.status != http.StatusNotFound {
+			t.Errorf("a page that does not exist: %d", p.status)
+		}
 		if p := h.browser().get("/portal/join/" + link); p.status != http.StatusNotFound {
 			t.Errorf("a used link: %d", p.status)
 		}
