@@ -124,7 +124,9 @@ func bundleOf(kind string, entries ...string) string {
 func (r *reply) outcomes() (list [][]byte) {
 	r.t.Helper()
 	var bundle struct {
-		Entry []struct{ Response struct{ Outcome json.RawMessage } }
+		Entry []struct {
+			Response struct{ Outcome json.RawMessage }
+		}
 	}
 	if err := json.Unmarshal(r.body, &bundle); err != nil {
 		r.t.Fatal(err)
