@@ -34,6 +34,10 @@ func (t Token) Over(now time.Time) bool {
 // with every token would create a hot row per client.
 const LastUsedGrain = time.Minute
 
+// issuing is the group of writes that issue tokens. Those of other groups have
+// the number of an organisation.
+const issuing = 0
+
 // IssueToken stores a new token of a client and records that its secret was
 // used, unless that is already recorded. Because the caller may have read the
 // client a while ago, it reports whether the client, and the secret it used if
@@ -45,13 +49,18 @@ func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, sco
 	if len(c.Secret.Hash) > 0 {
 		insert, args = issueToken+liveSecret+` RETURNING 1`, append(args, c.Secret.Hash)
 	}
-	err = s.db.Write(ctx, func(tx engine.Tx) error {
+	used := len(c.Secret.Hash) > 0 && now.Sub(c.Secret.UsedAt) >= LastUsedGrain
+	write := s.db.Write // the row of a secret is locked
+	if !used {
+		write = func(ctx context.Context, fn func(engine.Tx) error) error { return s.db.WriteTogether(ctx, issuing, fn) }
+	}
+	err = write(ctx, func(tx engine.Tx) error {
 		issued = false
 		tx.Last(engine.Stmt{SQL: insert, Args: args, Each: func(engine.Row) error {
 			issued = true
 			return nil
 		}})
-		if len(c.Secret.Hash) > 0 && now.Sub(c.Secret.UsedAt) >= LastUsedGrain {
+		if used {
 			tx.Last(engine.Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
 				Args: []any{int64(c.No), c.Secret.Hash, engine.Millis(now), engine.Millis(now.Add(-LastUsedGrain))}})
 		}

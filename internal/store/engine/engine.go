@@ -12,6 +12,9 @@ type engine interface {
 	// may run more than once and must not have other side effects. The context
 	// is honoured until fn starts.
 	write(ctx context.Context, fn func(Tx) error) error
+	// writeTogether is a write that may be combined with others; see
+	// [DB.WriteTogether].
+	writeTogether(ctx context.Context, group int64, fn func(Tx) error) error
 	// lookup runs one statement that reads a few rows; see [DB.Lookup].
 	lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error
 	// hurried runs one statement in its own transaction; see [DB.Hurried].

@@ -72,6 +72,7 @@ type postgresEngine struct {
 	rounds    *pgxpool.Pool
 	lookups   *Rounds[lookup, []postgresRow]
 	sqlForAll sync.Map // SQL of rounds by SQL as written
+	together  together
 	// acquiring is the number of callers waiting for a connection.
 	acquiring atomic.Int64
 	// lent is the number of connections acquired so far.

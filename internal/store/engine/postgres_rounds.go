@@ -140,7 +140,7 @@ func (e *postgresEngine) lookUp(ctx context.Context, asked []lookup, answers [][
 	rows := &copied{bytes: make([]byte, 0, 512*len(asked))}
 	stmts := make([]Stmt, len(groups))
 	for g, places := range groups {
-		stmts[g] = e.together(asked, places, answers, rows)
+		stmts[g] = e.statement(asked, places, answers, rows)
 	}
 	err := e.inRound(ctx, func(tx *postgresTx) error {
 		if len(stmts) == 1 {
@@ -154,9 +154,9 @@ func (e *postgresEngine) lookUp(ctx context.Context, asked []lookup, answers [][
 	return postgresError(err)
 }
 
-// together returns the statement for some of the calls, which have the same
+// statement returns the statement for some of the calls, which have the same
 // SQL. Each answer gets the rows for its own arguments and no others.
-func (e *postgresEngine) together(asked []lookup, places []int, answers [][]postgresRow, rows *copied) Stmt {
+func (e *postgresEngine) statement(asked []lookup, places []int, answers [][]postgresRow, rows *copied) Stmt {
 	first := asked[places[0]]
 	if len(places) == 1 {
 		return Stmt{SQL: first.sql, Args: first.args, Each: func(r Row) error {

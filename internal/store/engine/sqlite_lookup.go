@@ -8,6 +8,10 @@ func (e *sqliteEngine) lookup(ctx context.Context, sql string, each func(Row) er
 	return e.read(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
 }
 
+func (e *sqliteEngine) writeTogether(ctx context.Context, _ int64, fn func(Tx) error) error {
+	return e.write(ctx, fn)
+}
+
 func (e *sqliteEngine) hurried(ctx context.Context, sql string, each func(Row) error, args ...any) error {
 	return e.write(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
 }

@@ -110,10 +110,21 @@ func (s *Journal) Change(ctx context.Context, org access.OrgNo, fn func(engine.T
 	return s.ChangeIn(ctx, []access.OrgNo{org}, fn)
 }
 
+// ChangeTogether is Change for a write whose deferred statements lock no
+// existing row but the counter of the organisation. It may be combined with
+// others of the organisation; see [engine.DB.WriteTogether].
+func (s *Journal) ChangeTogether(ctx context.Context, org access.OrgNo, fn func(engine.Tx) error) error {
+	return s.changed([]access.OrgNo{org}, s.db.WriteTogether(ctx, int64(org), fn))
+}
+
 // ChangeIn is Change for a write that appends to the journals of several
 // organisations.
 func (s *Journal) ChangeIn(ctx context.Context, orgs []access.OrgNo, fn func(engine.Tx) error) error {
-	err := s.db.Write(ctx, fn)
+	return s.changed(orgs, s.db.Write(ctx, fn))
+}
+
+// changed wakes followers after a write, unless it failed.
+func (s *Journal) changed(orgs []access.OrgNo, err error) error {
 	if err == nil {
 		s.written.Broadcast()
 		if !s.db.Dialect().Sequenced {

@@ -19,14 +19,18 @@ import (
 // The number is assigned last, together with COMMIT: numbers are given without
 // gaps, and a patient never becomes visible before one with a lower number.
 func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
-	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
+	create := func(tx engine.Tx) error {
 		claimed, err := o.identify(tx, p)
-		if err != nil {
-			return out, err
+		if err == nil {
+			o.keepPatient(tx, p, claimed, c)
 		}
-		o.keepPatient(tx, p, claimed, c)
-		return out, nil
-	})
+		return err
+	}
+	if key == nil {
+		// Without identifiers there is nothing to look up first.
+		return out, o.journal.ChangeTogether(ctx, o.org, create)
+	}
+	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) { return out, create(tx) })
 }
 
 // keepPatient stores a new patient, whose identifiers were claimed.

@@ -30,6 +30,7 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 		"writes at once":                  writesAtOnce,
 		"lookups at once":                 lookupsAtOnce,
 		"a lookup that fails":             lookupThatFails,
+		"combined writes":                 combinedWrites,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := database(t)
