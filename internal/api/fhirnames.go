@@ -40,7 +40,6 @@ func (s *fhirSearch) inDirectory() (fhirSource, error) {
 		if complete {
 			return &numberSource{s, numbers}, nil
 		}
-		names = nil
 	}
 	n := namedSource{s: s}
 	for _, text := range names {

@@ -44,6 +44,10 @@ func TestRandomRecords(t *testing.T) {
 				if again, shown := outAndIn(t, &rec); again != rec {
 					t.Fatalf("sent %+v\nback %+v\nby %s", rec, again, shown)
 				}
+				list, err := (Mapping{}).Record(&rec, Version{Root: rec.ID, Number: 1, LastUpdated: rec.CreatedAt})
+				if err != nil || !HasParts(info.Type) && (len(list) != 1 || list[0].ID != resourceID(rec.ID)) {
+					t.Fatalf("%d resources, %v, of a type without parts", len(list), err)
+				}
 			})
 			if valid < 10 {
 				t.Errorf("only %d of the drawn records were valid", valid)
