@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fhir"
@@ -18,8 +19,13 @@ type fhirPage struct {
 	pager     // of records
 }
 
-// resourceText is a FHIR resource as indented JSON.
-type resourceText struct{ Type, ID, JSON string }
+// resourceText is a FHIR resource as indented JSON, and the type and time of the
+// record that it is of.
+type resourceText struct {
+	Type, ID, JSON string
+	Of             pain.DataType
+	At             time.Time
+}
 
 // fhirResources shows a patient as FHIR resources: on the first page the
 // Patient and the Conditions, then on all pages those of the records, newest
@@ -55,7 +61,6 @@ func (p *Portal) fhirResources(v *visit) error {
 
 // add adds the resources of the page.
 func (p *fhirPage) add(chart *patients.FHIRChart, m fhir.Mapping) error {
-	var list []fhir.Resource
 	if p.Page == 1 {
 		patient, err := chart.Patient.Resource(m)
 		if err != nil {
@@ -65,23 +70,37 @@ func (p *fhirPage) add(chart *patients.FHIRChart, m fhir.Mapping) error {
 		if err != nil {
 			return err
 		}
-		list = append(append(list, patient), conditions...)
+		if err := p.show(nil, append([]fhir.Resource{patient}, conditions...)); err != nil {
+			return err
+		}
 	}
 	slices.Reverse(chart.Records)
 	first := min((p.Page-1)*pageSize, p.Total)
 	for i := range chart.Records[first:min(first+pageSize, p.Total)] {
-		more, err := chart.Records[int(first)+i].Resources(m)
+		rec := &chart.Records[int(first)+i]
+		list, err := rec.Resources(m)
 		if err != nil {
 			return err
 		}
-		list = append(list, more...)
+		if err := p.show(&rec.Record, list); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// show adds resources, which are of a record unless it is nil.
+func (p *fhirPage) show(of *pain.Record, list []fhir.Resource) error {
 	for _, r := range list {
 		var text bytes.Buffer
 		if err := json.Indent(&text, r.JSON, "", "  "); err != nil {
 			return fmt.Errorf("indent %s/%s: %w", r.Type, r.ID, err)
 		}
-		p.Resources = append(p.Resources, resourceText{r.Type, r.ID, text.String()})
+		shown := resourceText{Type: r.Type, ID: r.ID, JSON: text.String()}
+		if of != nil {
+			shown.Of, shown.At = of.Type, of.RecordedAt
+		}
+		p.Resources = append(p.Resources, shown)
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func TestPatientAsFHIR(t *testing.T) {
 			t.Errorf("resource %d is %v, want %s", i, types[i], id)
 		}
 	}
-	for _, want := range []string{"{\n  &#34;resourceType&#34;: &#34;Patient&#34;,\n", "https://pain.example.org/fhir/record", "M54.50", "Page 1 of 2, 26 in total"} {
+	for _, want := range []string{"{\n  &#34;resourceType&#34;: &#34;Patient&#34;,\n", "https://pain.example.org/fhir/record", "M54.50", "Page 1 of 2, 26 in total", `<span class="quiet">pain_scores, 26 Dec 2025, 00:00 UTC</span>`} {
 		if !strings.Contains(p.text, want) {
 			t.Errorf("the page has no %s", want)
 		}
