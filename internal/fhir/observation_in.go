@@ -10,7 +10,7 @@ import (
 // it.
 func readObservation(in *incoming) {
 	var o Observation
-	decodeObservation(in.root.Value, &o)
+	observationCodec.decode(in.root.Value, &o)
 	for i := range observationReaders {
 		reader := &observationReaders[i]
 		if !reader.takes(in, &o) {

@@ -79,7 +79,7 @@ func TestDecodedObservation(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &want); err != nil {
 			t.Fatal(err)
 		}
-		if decodeObservation(parse(t, body).Value, &got); !reflect.DeepEqual(got, want) {
+		if observationCodec.decode(parse(t, body).Value, &got); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\ngot  %+v\nwant %+v", body, got, want)
 		}
 	}
