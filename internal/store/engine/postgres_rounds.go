@@ -51,18 +51,18 @@ func lookupLanes() int { return min(max(2, runtime.GOMAXPROCS(0)), 8) }
 
 // inRound runs fn on a connection for rounds. Every statement is its own
 // transaction.
-func (e *postgresEngine) inRound(ctx context.Context, fn func(*postgresTx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, roundTime)
+func (e *postgresEngine) inRound(caller context.Context, fn func(*postgresTx) error) error {
+	ctx, cancel := context.WithTimeout(caller, roundTime)
 	defer cancel()
 	conn, err := e.rounds.Acquire(ctx)
-	if err != nil {
-		e.drop(err)
-		return postgresError(err)
+	if err == nil {
+		defer release(caller, conn)
+		if err = fn(e.tx(ctx, conn.Conn())); isReadOnly(err) {
+			_ = conn.Conn().Close(ctx) // as in write
+		}
 	}
-	defer conn.Release()
-	err = fn(e.tx(ctx, conn.Conn()))
-	if isReadOnly(err) {
-		_ = conn.Conn().Close(ctx) // as in write
+	if err != nil && caller.Err() != nil {
+		return caller.Err()
 	}
 	e.drop(err)
 	return err
@@ -148,6 +148,9 @@ func (e *postgresEngine) lookUp(ctx context.Context, asked []lookup, answers [][
 		}
 		return tx.Many(stmts...)
 	})
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err() // of a single caller
+	}
 	if err != nil && len(asked) > 1 {
 		return fmt.Errorf("%w: %w", ErrAlone, err)
 	}

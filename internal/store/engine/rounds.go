@@ -44,8 +44,9 @@ type RoundsConfig struct {
 }
 
 // NewRounds returns rounds that run carries out: it sets answers[i] to the
-// answer to asked[i], or returns an error for all. Its context is not cancelled
-// when a caller leaves; it has the values of the first call's context.
+// answer to asked[i], or returns an error for all. Its context has the values of
+// the first call's context. It is cancelled only with that of a single call that
+// is not binding.
 func NewRounds[Q, A any](cfg RoundsConfig, run func(ctx context.Context, asked []Q, answers []A) error) *Rounds[Q, A] {
 	return &Rounds[Q, A]{run: run, lanes: cfg.Lanes, most: cfg.Most, binding: cfg.Binding}
 }
@@ -72,6 +73,14 @@ func (r *Rounds[Q, A]) Do(ctx context.Context, asked Q) (answer A, err error) {
 	}
 	c := &call[Q, A]{ctx: ctx, asked: asked}
 	joined := r.join(c)
+	if joined == nil { // nobody else is waiting, so there is nobody to wait for
+		defer r.pass()
+		if r.binding {
+			ctx = context.WithoutCancel(ctx)
+		}
+		r.carryOut(ctx, []*call[Q, A]{c})
+		return c.answer, c.err
+	}
 	select {
 	case <-joined.done:
 		return c.answer, c.err
@@ -91,10 +100,15 @@ func (r *Rounds[Q, A]) Do(ctx context.Context, asked Q) (answer A, err error) {
 	return answer, ctx.Err()
 }
 
-// join adds a call to the round that gathers.
+// join adds a call to the round that gathers. If a lane is free, it takes that
+// instead and returns nil.
 func (r *Rounds[Q, A]) join(c *call[Q, A]) *round[Q, A] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.busy < r.lanes {
+		r.busy++
+		return nil
+	}
 	var last *round[Q, A]
 	if n := len(r.waiting); n > 0 && len(r.waiting[n-1].calls) < r.most {
 		last = r.waiting[n-1]
@@ -103,11 +117,18 @@ func (r *Rounds[Q, A]) join(c *call[Q, A]) *round[Q, A] {
 		r.waiting = append(r.waiting, last)
 	}
 	last.calls = append(last.calls, c)
-	if r.busy < r.lanes {
-		r.busy++
-		go r.serve()
-	}
 	return last
+}
+
+// pass gives a lane to the calls that have gathered, or frees it.
+func (r *Rounds[Q, A]) pass() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.waiting) > 0 {
+		go r.serve()
+	} else {
+		r.busy--
+	}
 }
 
 // serve runs rounds until no call waits.
@@ -131,7 +152,7 @@ func (r *Rounds[Q, A]) serve() {
 		close(next.begun)
 		r.mu.Unlock()
 		if len(calls) > 0 {
-			r.carryOut(calls)
+			r.carryOut(context.WithoutCancel(calls[0].ctx), calls)
 		}
 		close(next.done)
 	}
@@ -139,7 +160,7 @@ func (r *Rounds[Q, A]) serve() {
 
 // carryOut runs a round and distributes its results. A panic becomes the error
 // of its calls.
-func (r *Rounds[Q, A]) carryOut(calls []*call[Q, A]) {
+func (r *Rounds[Q, A]) carryOut(ctx context.Context, calls []*call[Q, A]) {
 	asked, answers := make([]Q, len(calls)), make([]A, len(calls))
 	for i, c := range calls {
 		asked[i] = c.asked
@@ -150,7 +171,7 @@ func (r *Rounds[Q, A]) carryOut(calls []*call[Q, A]) {
 				err = fmt.Errorf("panic in a round: %v\n%s", p, debug.Stack())
 			}
 		}()
-		return r.run(context.WithoutCancel(calls[0].ctx), asked, answers)
+		return r.run(ctx, asked, answers)
 	}()
 	for i, c := range calls {
 		if c.err = err; err == nil {

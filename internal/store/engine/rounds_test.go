@@ -18,9 +18,13 @@ type rounder struct {
 
 func newRounder(cfg RoundsConfig) *rounder {
 	r := &rounder{gate: make(chan struct{})}
-	r.Rounds = NewRounds(cfg, func(_ context.Context, asked, answers []int) error {
+	r.Rounds = NewRounds(cfg, func(ctx context.Context, asked, answers []int) error {
 		r.sizes = append(r.sizes, len(asked))
-		<-r.gate
+		select {
+		case <-r.gate:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		for i := range asked {
 			answers[i] = 2 * asked[i]
 		}
@@ -101,7 +105,10 @@ func TestLeavingARound(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRounder(RoundsConfig{Lanes: 1, Most: 10, Binding: binding})
 			ctx, leave := context.WithCancel(t.Context())
-			begun, gathering, other := r.ask(ctx, 1), r.ask(ctx, 2), r.ask(t.Context(), 3)
+			early, leaveEarly := context.WithCancel(t.Context())
+			begun, gathering, other := r.ask(ctx, 1), r.ask(early, 2), r.ask(t.Context(), 3)
+			leaveEarly()
+			synctest.Wait()
 			leave()
 			synctest.Wait()
 			if got := <-gathering; !errors.Is(got.err, context.Canceled) {
