@@ -62,7 +62,9 @@ func (o Org) Do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx
 	}
 	defer o.underway.end(own)
 	out, err = o.do(ctx, key, now, fn)
-	own.out, own.ok = out, err == nil
+	if err == nil {
+		own.succeed(out)
+	}
 	return out, err
 }
 

@@ -23,7 +23,7 @@ type first struct {
 	place string
 	key   *Once
 	ended chan struct{}
-	// ok is set if it succeeded, with out.
+	// ok and out are set by succeed.
 	ok  bool
 	out Outcome
 }
@@ -66,8 +66,15 @@ func (u *underway) enter(ctx context.Context, place string, key *Once) (own *fir
 	}
 }
 
-// end lets the waiting requests go on. Unless the first one has set its
-// outcome, which it has not after a panic, it counts as failed.
+// succeed keeps the outcome for the waiting requests. It copies the body, whose
+// buffer the caller may use for another response.
+func (f *first) succeed(out Outcome) {
+	f.ok, f.out = true, out
+	f.out.Body = bytes.Clone(out.Body)
+}
+
+// end lets the waiting requests go on. A first that did not call succeed, such
+// as one that panicked, counts as failed.
 func (u *underway) end(own *first) {
 	u.mu.Lock()
 	delete(u.keys, own.place)

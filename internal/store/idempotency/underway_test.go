@@ -63,7 +63,9 @@ func TestUnderway(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		second.ok, second.out = true, Outcome{Status: 201, Body: []byte("made")}
+		buffer := []byte("made")
+		second.succeed(Outcome{Status: 201, Body: buffer})
+		copy(buffer, "next")
 		u.end(second)
 		waiting.Wait()
 		for range 2 {
