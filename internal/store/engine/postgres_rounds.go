@@ -151,7 +151,7 @@ func (e *postgresEngine) lookUp(ctx context.Context, asked []lookup, answers [][
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // of a single caller
 	}
-	if err != nil && len(asked) > 1 {
+	if err != nil && len(asked) > 1 || concernsSome(err) { // such as a lock, for which a call on its own waits longer
 		return fmt.Errorf("%w: %w", ErrAlone, err)
 	}
 	return postgresError(err)

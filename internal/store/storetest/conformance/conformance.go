@@ -30,12 +30,42 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 		"writes at once":                  writesAtOnce,
 		"lookups at once":                 lookupsAtOnce,
 		"a lookup that fails":             lookupThatFails,
+		"a lookup behind a lock":          lookupBehindALock,
 		"combined writes":                 combinedWrites,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := database(t)
 			test(t, func() *store.Store { return storetest.Start(t, storetest.Node(t, cfg)) })
 		})
+	}
+}
+
+// A round of lookups gives up soon on a table that is locked, as for a migration.
+// The lookup then waits on its own, as long as any other request.
+func lookupBehindALock(t *testing.T, open func() *store.Store) {
+	s, other, third := open(), open(), open()
+	if !s.Shared() {
+		return // nothing locks a table
+	}
+	found, waited := make(chan error, 1), map[int64]bool{}
+	if err := other.Database().Write(t.Context(), func(tx engine.Tx) error {
+		if _, err := tx.Exec(`LOCK TABLE setting IN ACCESS EXCLUSIVE MODE`); err != nil {
+			return err
+		}
+		go func() {
+			found <- s.Database().Lookup(t.Context(), `SELECT 1 FROM setting WHERE name = $1`, func(engine.Row) error { return nil }, "behind a lock")
+		}()
+		testwait.Until(t, "the lookup waits on a second connection", func() bool {
+			waited[storetest.Number(t, third, `SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)] = true
+			delete(waited, 0)
+			return len(waited) == 2 || len(found) > 0
+		})
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-found; err != nil && (len(waited) < 2 || !engine.IsLockTimeout(err)) {
+		t.Error(err)
 	}
 }
 
