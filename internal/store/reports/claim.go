@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -47,9 +48,24 @@ func (c *Claim) Resource() string { return c.of.resource() }
 // report or an export.
 func (s System) ReportQueued() <-chan struct{} { return s.reportQueued.Wait() }
 
-// nextJob selects the first job of a range of types in the queue that no node
-// is working on.
-const nextJob = `SELECT org_no, tries, ` + reportColumns + ` FROM report WHERE status <= 1 AND (lease_until <= $1 OR lease_until > $2) AND report_type BETWEEN $3 AND $4 ORDER BY queued_at LIMIT 1`
+// place is the place of a job in the queue.
+type place struct {
+	at  int64
+	org access.OrgNo
+	no  int64
+}
+
+const (
+	// selectFree selects jobs of a range of types that no node is working on, in
+	// the order of the queue, after a place in it.
+	selectFree = `SELECT queued_at, org_no, report_no FROM report WHERE status <= 1 AND (lease_until <= $1 OR lease_until > $2)
+		AND report_type BETWEEN $3 AND $4 AND (queued_at, org_no, report_no) > ($5, $6, $7) ORDER BY queued_at, org_no, report_no LIMIT $8`
+	// lockFree locks one of them, unless it was taken meanwhile.
+	lockFree = `SELECT tries, ` + reportColumns + ` FROM report WHERE org_no = $1 AND report_no = $2
+		AND status <= 1 AND (lease_until <= $3 OR lease_until > $4) /*FOR UPDATE SKIP LOCKED*/`
+	// freeAtOnce is how many jobs are found at a time.
+	freeAtOnce = 20
+)
 
 // ClaimReport claims the next report of any organisation. It returns nil if
 // there is none. No other node claims the report until the lease ends.
@@ -66,56 +82,84 @@ func (s System) ClaimReport(ctx context.Context, node string, term time.Duration
 	return claimed, err
 }
 
-// claimNext claims the next job of a range of types.
-func (s System) claimNext(ctx context.Context, node string, term time.Duration, types span, scan func(engine.Row) (work, error)) (claim *Claim, err error) {
+// claimNext claims the next job of a range of types. It finds jobs in one
+// statement over all organisations, and locks them one by one, so that an
+// organisation whose jobs cannot be claimed holds up no other.
+func (s System) claimNext(ctx context.Context, node string, term time.Duration, types span, scan func(engine.Row) (work, error)) (*Claim, error) {
+	var errs error
+	var failing []access.OrgNo
+	var last place
 	for {
-		// Usually there is none; that must not cost a write.
-		waits := false
-		after, upTo := lease.Living(s.db.Now())
-		if err := s.db.Read(ctx, func(tx engine.Tx) error {
-			waits, err = engine.One(tx, nextJob, func(engine.Row) {}, after, upTo, types.first, types.last)
-			return err
-		}); err != nil || !waits {
-			return nil, err
+		free, err := s.free(ctx, types, last)
+		if err != nil {
+			return nil, errors.Join(errs, err)
 		}
-		if err := s.db.Write(ctx, func(tx engine.Tx) (err error) {
-			claim, err = s.claim(tx, node, term, types, scan)
-			return err
-		}); err != nil || claim == nil {
-			return nil, err
+		for _, p := range free {
+			if slices.Contains(failing, p.org) {
+				continue
+			}
+			claim, err := s.claim(ctx, p, node, term, scan)
+			if err == nil && claim != nil && claim.Tries > maxReportTries {
+				err = claim.Fail(ctx, "It was started five times and never finished, because servers stopped or the database was unavailable. Create it again, perhaps with a shorter period.")
+				claim = nil
+			}
+			if claim != nil {
+				return claim, nil
+			}
+			if err != nil {
+				errs, failing = errors.Join(errs, err), append(failing, p.org)
+			}
 		}
-		if claim.Tries <= maxReportTries {
-			return claim, nil
+		if len(free) < freeAtOnce || ctx.Err() != nil {
+			return nil, errs
 		}
-		if err := claim.Fail(ctx, "It was started five times and never finished, because servers stopped or the database was unavailable. Create it again, perhaps with a shorter period."); err != nil {
-			return nil, err
-		}
+		last = free[len(free)-1]
 	}
 }
 
-// claim is the transaction of claimNext.
-func (s System) claim(tx engine.Tx, node string, term time.Duration, types span, scan func(engine.Row) (work, error)) (claim *Claim, err error) {
-	now := s.db.Now()
+// free returns the first jobs after a place in the queue that can be claimed.
+func (s System) free(ctx context.Context, types span, last place) (list []place, err error) {
+	after, upTo := lease.Living(s.db.Now())
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		list = nil
+		return tx.Query(selectFree, func(r engine.Row) error {
+			list = append(list, place{r.Int(0), access.OrgNo(r.Int(1)), r.Int(2)})
+			return nil
+		}, after, upTo, types.first, types.last, last.at, int64(last.org), last.no, freeAtOnce)
+	})
+	return list, err
+}
+
+// claim claims a job. It returns nil if another node was faster.
+func (s System) claim(ctx context.Context, p place, node string, term time.Duration, scan func(engine.Row) (work, error)) (claim *Claim, err error) {
+	now, o := s.db.Now(), s.of(p.org)
 	after, upTo := lease.Living(now)
-	if err := tx.Query(nextJob+` /*FOR UPDATE SKIP LOCKED*/`, func(r engine.Row) error {
-		of, err := scan(engine.Shift(r, 2))
-		claim = &Claim{of: of, j: of.job(), Tries: int(r.Int(1)) + 1, org: s.of(access.OrgNo(r.Int(0)))}
-		return err
-	}, after, upTo, types.first, types.last); err != nil || claim == nil {
+	err = s.db.Write(ctx, func(tx engine.Tx) error {
+		claim = nil
+		if err := tx.Query(lockFree, func(r engine.Row) error {
+			of, err := scan(engine.Shift(r, 1))
+			claim = &Claim{of: of, j: of.job(), Tries: int(r.Int(0)) + 1, org: o}
+			return err
+		}, int64(p.org), p.no, after, upTo); err != nil || claim == nil {
+			return err
+		}
+		tx.Last(o.countReports(claim.of.typeCode(), claim.j.Status, Processing)...)
+		if claim.j.fence > 0 {
+			tx.Last(o.discard(claim.j.no, claim.j.fence))
+		}
+		claim.j.fence++
+		claim.j.Status = Processing
+		if claim.j.StartedAt.IsZero() {
+			claim.j.StartedAt = now
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 0, started_at = $4, node = $5, lease_until = $6, fence = $7, tries = $8
+			WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(p.org), p.no, Processing.code(), engine.Millis(claim.j.StartedAt), node, engine.Millis(now.Add(term)), claim.j.fence, claim.Tries}})
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	tx.Last(claim.org.countReports(claim.of.typeCode(), claim.j.Status, Processing)...)
-	if claim.j.fence > 0 {
-		tx.Last(claim.org.discard(claim.j.no, claim.j.fence))
-	}
-	claim.j.fence++
-	claim.j.Status = Processing
-	if claim.j.StartedAt.IsZero() {
-		claim.j.StartedAt = now
-	}
-	tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 0, started_at = $4, node = $5, lease_until = $6, fence = $7, tries = $8
-		WHERE org_no = $1 AND report_no = $2`,
-		Args: []any{int64(claim.org.org), claim.j.no, Processing.code(), engine.Millis(claim.j.StartedAt), node, engine.Millis(now.Add(term)), claim.j.fence, claim.Tries}})
 	return claim, nil
 }
 

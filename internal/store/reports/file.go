@@ -2,6 +2,7 @@ package reports
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"anodyne.example/anodyne/internal/access"
@@ -56,37 +57,45 @@ func (o Org) bytes(ctx context.Context, j *Job, gone error, from, to int64, each
 const sweepSteps = 100
 
 // ExpireReports expires reports and exports at the end of their retention, one
-// at a time. The purge deletes their files.
+// at a time, so that one that cannot be expired holds up no other. The purge
+// deletes their files.
 func (s System) ExpireReports(ctx context.Context) error {
-	const due = `SELECT org_no, report_no, report_type, fence FROM report WHERE status = 2 AND expires_at <= $1 ORDER BY expires_at LIMIT 1`
-	now := engine.Millis(s.db.Now())
-	for range sweepSteps {
-		found := false
-		if err := s.db.Read(ctx, func(tx engine.Tx) (err error) {
-			found, err = engine.One(tx, due, func(engine.Row) {}, now)
-			return err
-		}); err != nil || !found {
-			return err
-		}
-		if err := s.db.Write(ctx, func(tx engine.Tx) error {
-			var o Org
-			var no, kind, fence int64
-			found, err := engine.One(tx, due+` /*FOR UPDATE SKIP LOCKED*/`, func(r engine.Row) {
-				o = s.of(access.OrgNo(r.Int(0)))
-				no, kind, fence = r.Int(1), r.Int(2), r.Int(3)
-			}, now)
-			if err != nil || !found {
-				return err
-			}
-			tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3 WHERE org_no = $1 AND report_no = $2`, Args: []any{int64(o.org), no, Expired.code()}})
-			tx.Last(o.countReports(kind, Completed, Expired)...)
-			tx.Last(o.discard(no, fence))
-			return nil
-		}); err != nil {
-			return err
-		}
+	type key struct {
+		org access.OrgNo
+		no  int64
 	}
-	return nil
+	var due []key
+	now := engine.Millis(s.db.Now())
+	if err := s.db.Read(ctx, func(tx engine.Tx) error {
+		due = nil
+		return tx.Query(`SELECT org_no, report_no FROM report WHERE status = 2 AND expires_at <= $1 ORDER BY expires_at LIMIT $2`, func(r engine.Row) error {
+			due = append(due, key{access.OrgNo(r.Int(0)), r.Int(1)})
+			return nil
+		}, now, sweepSteps)
+	}); err != nil {
+		return err
+	}
+	var errs error
+	for _, k := range due {
+		errs = errors.Join(errs, s.of(k.org).expire(ctx, k.no, now))
+	}
+	return errs
+}
+
+// expire expires a report or an export, unless another node does.
+func (o Org) expire(ctx context.Context, no, now int64) error {
+	return o.db.Write(ctx, func(tx engine.Tx) error {
+		var kind, fence int64
+		found, err := engine.One(tx, `SELECT report_type, fence FROM report WHERE org_no = $1 AND report_no = $2 AND status = 2 AND expires_at <= $3 /*FOR UPDATE SKIP LOCKED*/`,
+			func(r engine.Row) { kind, fence = r.Int(0), r.Int(1) }, int64(o.org), no, now)
+		if err != nil || !found {
+			return err
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3 WHERE org_no = $1 AND report_no = $2`, Args: []any{int64(o.org), no, Expired.code()}})
+		tx.Last(o.countReports(kind, Completed, Expired)...)
+		tx.Last(o.discard(no, fence))
+		return nil
+	})
 }
 
 // chunkSlice bounds one transaction of the purge to a megabyte.

@@ -503,3 +503,27 @@ func TestReportIsMadeOnceByItsKey(t *testing.T) {
 		}
 	})
 }
+
+// A report that cannot be claimed or expired holds up no other organisation.
+func TestOrganisationWithAnUnreadableReport(t *testing.T) {
+	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
+		s := open()
+		bad, good := storetest.Client(t, s, "Bad"), storetest.Client(t, s, "Good")
+		broken := storetest.AddReport(t, s, &bad, reporttype.Outcomes, now.Now())
+		now.Pass(time.Second)
+		next := storetest.AddReport(t, s, &good, reporttype.Outcomes, now.Now())
+		storetest.Exec(t, s, `UPDATE report SET client_id = $1 WHERE org_no = $2`, []byte{1}, int64(bad.Org))
+		c, err := s.System().ClaimReport(t.Context(), "node", storetest.ClaimTime)
+		if err != nil || c == nil || c.ID != next.ID {
+			t.Fatalf("claimed %v, %v", c, err)
+		}
+		complete(t, c, fileOf(1, 100))
+		if c, err := s.System().ClaimReport(t.Context(), "node", storetest.ClaimTime); err == nil || c != nil {
+			t.Errorf("claimed %v of the broken one, %v", c, err)
+		}
+		storetest.Exec(t, s, `UPDATE report SET client_id = $1 WHERE org_no = $2`, broken.Client.Bytes(), int64(bad.Org))
+		if c := storetest.ClaimReport(t, s); c.ID != broken.ID {
+			t.Errorf("claimed %s", c.ID)
+		}
+	})
+}
