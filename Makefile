@@ -12,7 +12,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 export VERSION MODULE
 
 .DEFAULT_GOAL := help
-.PHONY: help build test quick flake faults lint generate fuzz bench bench-tables screenshots sdk sdk-types release rehome clean
+.PHONY: help build test quick citus flake faults lint generate fuzz bench bench-tables screenshots sdk sdk-types release rehome clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 
 quick: ## run what needs no PostgreSQL, browser or long load, without the race detector
 	@CGO_ENABLED=0 go test -short -vet=off -p=4 -parallel=4 $$(scripts/packages $(PKGS))
+
+citus: ## run the tests of the store on a throw-away Citus cluster, if there is one (see scripts/citus)
+	@scripts/citus
 
 flake: ## repeat the tests that changed in the last day, or since FLAKE_BASE (for CI)
 	@scripts/flake

@@ -50,6 +50,7 @@ func runMigrate(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
 	fs := cli.Flags(e, "migrate", "migrate [flags]\n\nMigrates the database schema to this version. It is safe to run it again, and from several nodes at once.")
 	cfg.Store(fs)
+	distribute := fs.Bool("distribute", false, "distribute the tables, with their rows, over a Citus cluster; stop all nodes first")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
@@ -57,14 +58,25 @@ func runMigrate(ctx context.Context, e cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	taken, err := store.Migrate(ctx, sc)
-	if err != nil {
-		return err
+	var taken []engine.Migration
+	var placed []engine.Placed
+	if *distribute {
+		taken, placed, err = store.Distribute(ctx, sc)
+	} else {
+		taken, err = store.Migrate(ctx, sc)
 	}
 	for _, m := range taken {
 		fmt.Fprintf(e.Stdout, "applied %04d_%s\n", m.Version, m.Name)
 	}
-	if len(taken) == 0 {
+	if err != nil {
+		return err
+	}
+	moved := false
+	for _, p := range placed {
+		fmt.Fprintln(e.Stdout, p)
+		moved = moved || p.Moved
+	}
+	if len(taken) == 0 && !moved {
 		fmt.Fprintln(e.Stdout, "nothing to do: the database schema is up to date")
 	}
 	return nil

@@ -106,6 +106,12 @@ func Migrate(ctx context.Context, cfg Config) (taken []engine.Migration, err err
 	return engine.Migrate(ctx, cfg.Engine())
 }
 
+// Distribute is [Migrate] that also distributes the tables over a Citus cluster.
+// It is safe to call again.
+func Distribute(ctx context.Context, cfg Config) (taken []engine.Migration, placed []engine.Placed, err error) {
+	return engine.Distribute(ctx, cfg.Engine())
+}
+
 // Open opens the database, which must have been migrated, and the files next to
 // it. The error explains why a database cannot be used with this program.
 func Open(ctx context.Context, cfg Config) (*Store, error) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -134,10 +135,8 @@ var createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
 // The columns are read from the database.
 func tables(tx Tx, d *Dialect) ([]Table, error) {
 	ours := map[string]bool{}
-	for _, m := range Migrations(d.name) {
-		for _, match := range createTable.FindAllStringSubmatch(m.SQL, -1) {
-			ours[match[1]] = !slices.Contains(notDumped, match[1])
-		}
+	for _, table := range created(d.name) {
+		ours[table] = !slices.Contains(notDumped, table)
 	}
 	found := map[string]*Table{}
 	var names []string
@@ -185,6 +184,9 @@ func tables(tx Tx, d *Dialect) ([]Table, error) {
 		}
 		ordered = append(ordered, *found[name])
 	}
+	// A distributed table refers to tables on the coordinator without a foreign
+	// key, and the backup may be restored where there are foreign keys.
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(places[b], places[a]) })
 	for _, name := range names {
 		place(name)
 	}

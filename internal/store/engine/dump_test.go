@@ -54,10 +54,12 @@ func TestBackupKnowsEveryTable(t *testing.T) {
 			before[table.Name] = true
 		}
 	}
-	if !slices.EqualFunc(lists[0], lists[1], func(a, b engine.Table) bool {
-		return a.Name == b.Name && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Key, b.Key)
-	}) {
-		t.Errorf("the engines list their tables differently:\n%v\n%v", lists[0], lists[1])
+	for _, other := range lists[1:] {
+		if !slices.EqualFunc(lists[0], other, func(a, b engine.Table) bool {
+			return a.Name == b.Name && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Key, b.Key)
+		}) {
+			t.Errorf("the engines list their tables differently:\n%v\n%v", lists[0], other)
+		}
 	}
 }
 

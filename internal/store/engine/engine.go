@@ -68,6 +68,9 @@ type Dialect struct {
 	system string
 	// hasTable returns a row if a table exists.
 	hasTable string
+	// hasExtension returns a row if the database has an extension. It is empty
+	// where there are none.
+	hasExtension string
 	// Numbered selects the patients of an organisation whose numbers are in a
 	// JSON list, in its order.
 	Numbered string

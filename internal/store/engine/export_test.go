@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -11,4 +12,26 @@ func ShortBusyTimeout(tb testing.TB) {
 	before := busyTimeout
 	busyTimeout = 50 * time.Millisecond
 	tb.Cleanup(func() { busyTimeout = before })
+}
+
+// Places returns the declared place of every table.
+func Places() map[string]Place { return places }
+
+// Created lists the tables that the migrations of an engine create.
+func Created(engine string) []string { return created(engine) }
+
+// MigrateTo migrates up to a version.
+var MigrateTo = migrateTo
+
+// PlaceTables distributes the tables that the schema has so far.
+func PlaceTables(ctx context.Context, cfg Config) error {
+	db, err := Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.migrate(ctx, func(tx Tx) error {
+		_, err := place(tx)
+		return err
+	})
 }

@@ -105,7 +105,11 @@ func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) er
 			}
 			taken = append(taken, step)
 		}
-		return nil
+		if distributed, err := isDistributed(tx, db.dialect()); err != nil || !distributed {
+			return err
+		}
+		_, err = place(tx)
+		return err
 	})
 	if err != nil {
 		return nil, err

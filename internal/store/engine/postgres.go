@@ -28,7 +28,8 @@ var postgresDialect = Dialect{
 		`INSERT INTO journal_pending (org_no, at, subject, event_id, event_type, event_data, audit, packed)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 	},
-	hasTable: `SELECT 1 FROM pg_class WHERE oid = to_regclass($1)`,
+	hasTable:     `SELECT 1 FROM pg_class WHERE oid = to_regclass($1)`,
+	hasExtension: `SELECT 1 FROM pg_extension WHERE extname = $1`,
 	// Without statistics, PostgreSQL assumes that an organisation is small, and
 	// for a join would read all of its patients to find a hundred. Lateral
 	// lookups avoid that.

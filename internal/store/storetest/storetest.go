@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 // The engines.
@@ -20,8 +21,16 @@ const (
 	Postgres = "postgres"
 )
 
-// Engines lists all engines.
-var Engines = []string{SQLite, Postgres}
+// Engines lists the engines that tests run on: all, or only PostgreSQL in a run
+// on a Citus cluster, where its databases are distributed.
+var Engines = engines()
+
+func engines() []string {
+	if pgcluster.Distributed() {
+		return []string{Postgres}
+	}
+	return []string{SQLite, Postgres}
+}
 
 // keys are the key files of all test databases.
 var keys = map[string]string{"audit.key": strings.Repeat("5eed", 16), "master.key": strings.Repeat("0123", 16)}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
@@ -59,7 +60,12 @@ var sqliteTemplate = sync.OnceValues(func() (content []byte, err error) {
 	return os.ReadFile(path)
 })
 
-func migrate(database string) error {
-	_, err := store.Migrate(context.Background(), store.Config{Database: database, Log: slog.New(slog.DiscardHandler)})
+func migrate(database string) (err error) {
+	cfg := store.Config{Database: database, Log: slog.New(slog.DiscardHandler)}
+	if pgcluster.Distributed() && engine.IsPostgres(database) {
+		_, _, err = store.Distribute(context.Background(), cfg)
+	} else {
+		_, err = store.Migrate(context.Background(), cfg)
+	}
 	return err
 }

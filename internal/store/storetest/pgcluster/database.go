@@ -52,6 +52,7 @@ type maker struct {
 
 	mu        sync.Mutex
 	admin     *pgx.Conn // stays open to show others that this process is alive
+	workers   []worker  // of a Citus cluster
 	made      int
 	templates map[uintptr]madeTemplate
 }
@@ -82,7 +83,7 @@ func (m *maker) drop(server *url.URL, name string) error {
 	if err := m.connect(server); err != nil {
 		return err
 	}
-	return m.exec("DROP DATABASE IF EXISTS %s WITH (FORCE)", name)
+	return m.dropAll(name)
 }
 
 // connect ensures that there is a connection, and drops the databases that
@@ -101,6 +102,9 @@ func (m *maker) connect(server *url.URL) error {
 		return err
 	}
 	m.admin = admin
+	if err := m.connectWorkers(server); err != nil {
+		return err
+	}
 	return m.sweep()
 }
 
@@ -121,7 +125,7 @@ func (m *maker) sweep() error {
 		return err
 	}
 	for _, name := range orphans {
-		_ = m.exec("DROP DATABASE IF EXISTS %s WITH (FORCE)", name)
+		_ = m.dropAll(name)
 	}
 	return nil
 }
@@ -129,10 +133,13 @@ func (m *maker) sweep() error {
 // template returns the name of the database that fill has filled.
 func (m *maker) template(server *url.URL, fill func(dsn string) error) (string, error) {
 	const empty = "template0"
-	if fill == nil {
+	if fill == nil && !Distributed() {
 		return empty, nil
 	}
-	key := reflect.ValueOf(fill).Pointer()
+	var key uintptr
+	if fill != nil {
+		key = reflect.ValueOf(fill).Pointer()
+	}
 	if t, ok := m.templates[key]; ok {
 		return t.name, t.err
 	}
@@ -141,8 +148,17 @@ func (m *maker) template(server *url.URL, fill func(dsn string) error) (string, 
 		return "", err
 	}
 	t := madeTemplate{name: name}
-	if err := fill(address(server, name)); err != nil {
-		t.err = fmt.Errorf("filling the template: %w", err)
+	if Distributed() {
+		t.err = m.unite(server, name)
+	}
+	if fill != nil && t.err == nil {
+		t.err = fill(address(server, name))
+	}
+	if Distributed() && t.err == nil {
+		t.err = m.leave(name)
+	}
+	if t.err != nil {
+		t.err = fmt.Errorf("filling the template: %w", t.err)
 	}
 	m.templates[key] = t
 	return t.name, t.err
@@ -155,14 +171,14 @@ func (m *maker) copyOf(source string) (name string, err error) {
 	return name, m.exec("CREATE DATABASE %s TEMPLATE %s", name, source)
 }
 
-// exec runs a statement with identifiers, which cannot be parameters.
+// exec runs a statement with identifiers, which cannot be parameters, on all
+// servers.
 func (m *maker) exec(statement string, names ...string) error {
 	quoted := make([]any, len(names))
 	for i, name := range names {
 		quoted[i] = pgx.Identifier{name}.Sanitize()
 	}
-	_, err := m.admin.Exec(context.Background(), fmt.Sprintf(statement, quoted...))
-	return err
+	return m.everywhere(fmt.Sprintf(statement, quoted...))
 }
 
 // address returns the address of a database on the server.
