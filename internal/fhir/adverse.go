@@ -18,7 +18,7 @@ const (
 // eventCodes are the SNOMED CT codes of the adverse events that have one. Each
 // was found in two public sources or more. Sedation, respiratory depression
 // and withdrawal have none here, because none was confirmed.
-var eventCodes = []struct{ ours, code, display string }{
+var eventCodes = snomedCodes{
 	{"constipation", "14760008", "Constipation"},
 	{"nausea", "422587007", "Nausea"},
 	{"dizziness", "404640003", "Dizziness"},
@@ -42,7 +42,7 @@ func writeAdverseEvent(o *outgoing) error {
 	}
 	identifier := o.identifier()
 	r := AdverseEvent{
-		ResourceType: "AdverseEvent", ID: o.id, Meta: o.meta(), Identifier: &identifier[0], Actuality: "actual",
+		domainResource: o.resource("AdverseEvent"), Identifier: &identifier[0], Actuality: "actual",
 		Subject: o.subject(), Encounter: o.encounter(), Date: pain.Moment(o.rec.RecordedAt),
 	}
 	if o.rec.Status == pain.EnteredInError {
@@ -53,14 +53,7 @@ func writeAdverseEvent(o *outgoing) error {
 	if author := o.performers(); author != nil {
 		r.Recorder = &author[0]
 	}
-	event := o.text("event")
-	r.Event = concept(o.m.fieldSystem("adverse_events", "event"), event)
-	r.Event.Text = codeTexts["adverse_events-event"][event]
-	for _, c := range eventCodes {
-		if c.ours == event {
-			r.Event.Coding = append(r.Event.Coding, Coding{System: snomed, Code: c.code, Display: c.display})
-		}
-	}
+	r.Event = eventCodes.concept(o.m, "adverse_events", "event", o.text("event"))
 	if serious, ok := o.value.Bool("serious"); ok {
 		code := "Non-serious"
 		if serious {
@@ -120,7 +113,7 @@ func readAdverseEvent(in *incoming) {
 		in.refuse(Required, "event", "The adverse event is required.")
 		return
 	}
-	in.setText("event", in.eventOf(r.Event), "event")
+	in.setText("event", eventCodes.word(in.m, "adverse_events", "event", r.Event), "event")
 	in.readSeriousness(r.Seriousness)
 	in.readSeverity(r.Severity, r.Extension)
 	if r.Outcome != nil {
@@ -138,20 +131,6 @@ func readAdverseEvent(in *incoming) {
 	}
 	in.setText("suspected_drug", strings.Join(drugs, "; "), "suspectEntity")
 	in.readExtensions(r.Extension)
-}
-
-// eventOf is our word for an event; one that we have none for is other, and its
-// codes are kept as received.
-func (in *incoming) eventOf(event *CodeableConcept) string {
-	if ours := event.code(in.m.fieldSystem("adverse_events", "event")); ours != "" {
-		return ours
-	}
-	for _, c := range eventCodes {
-		if slices.ContainsFunc(event.Coding, func(has Coding) bool { return has.System == snomed && has.Code == c.code }) {
-			return c.ours
-		}
-	}
-	return "other"
 }
 
 // readEventDate takes the time of the event. One that is known only by month or

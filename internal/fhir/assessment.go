@@ -59,7 +59,7 @@ func scoreUnit(name string) string {
 func (o *outgoing) writeResponse(v *pain.Assessment, info *instrument.Info) error {
 	identifier := o.identifier()
 	r := QuestionnaireResponse{
-		ResourceType: "QuestionnaireResponse", ID: o.id, Meta: o.meta(usCore + "us-core-questionnaireresponse"), Identifier: &identifier[0],
+		domainResource: o.resource("QuestionnaireResponse", usCore+"us-core-questionnaireresponse"), Identifier: &identifier[0],
 		Questionnaire: o.m.questionnaireURL(v.Instrument), Status: o.status(), Subject: o.subject(), Encounter: o.encounter(),
 		Authored: pain.Moment(o.rec.RecordedAt),
 	}

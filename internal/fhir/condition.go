@@ -20,10 +20,7 @@ const (
 // Condition is a Condition with the elements that we map. Others are kept as
 // received.
 type Condition struct {
-	ResourceType       string            `json:"resourceType"`
-	ID                 string            `json:"id,omitempty"`
-	Meta               *Meta             `json:"meta,omitempty"`
-	Extension          []Extension       `json:"extension,omitempty"`
+	domainResource
 	ModifierExtension  []Extension       `json:"modifierExtension,omitempty"`
 	Identifier         []Identifier      `json:"identifier,omitempty"`
 	ClinicalStatus     *CodeableConcept  `json:"clinicalStatus,omitempty"`
@@ -83,11 +80,11 @@ func (m *Mapping) familyModifier() Extension {
 
 func (m *Mapping) condition(p *pain.Patient, e *pain.HistoryEntry, id string) (Resource, error) {
 	c := Condition{
-		ResourceType: "Condition", ID: id, Meta: m.patientMeta(p, conditionProfile),
-		Identifier: []Identifier{{System: m.base() + "/condition", Value: id}},
-		Category:   []CodeableConcept{*concept(conditionCategory, "problem-list-item")},
-		Code:       &CodeableConcept{Text: e.Condition},
-		Subject:    &Reference{Reference: "Patient/" + resourceID(p.ID)},
+		domainResource: domainResource{ResourceType: "Condition", ID: id, Meta: m.patientMeta(p, conditionProfile)},
+		Identifier:     []Identifier{{System: m.base() + "/condition", Value: id}},
+		Category:       []CodeableConcept{*concept(conditionCategory, "problem-list-item")},
+		Code:           &CodeableConcept{Text: e.Condition},
+		Subject:        &Reference{Reference: "Patient/" + resourceID(p.ID)},
 
 		OnsetDateTime: e.OnsetDate, AbatementDateTime: e.ResolvedDate,
 	}

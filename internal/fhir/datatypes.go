@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// domainResource is what all resources have that we map.
+type domainResource struct {
+	ResourceType string      `json:"resourceType"`
+	ID           string      `json:"id,omitempty"`
+	Meta         *Meta       `json:"meta,omitempty"`
+	Extension    []Extension `json:"extension,omitempty"`
+}
+
 // Meta is the metadata of a resource.
 type Meta struct {
 	VersionID   string   `json:"versionId,omitempty"`

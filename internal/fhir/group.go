@@ -28,17 +28,14 @@ type Selection struct {
 
 // Group is a group of people.
 type Group struct {
-	ResourceType string        `json:"resourceType"`
-	ID           string        `json:"id,omitempty"`
-	Meta         *Meta         `json:"meta,omitempty"`
-	Extension    []Extension   `json:"extension,omitempty"`
-	Identifier   []Identifier  `json:"identifier,omitempty"`
-	Active       *bool         `json:"active,omitempty"`
-	Type         string        `json:"type,omitempty"`
-	Actual       bool          `json:"actual"`
-	Name         string        `json:"name,omitempty"`
-	Quantity     *int          `json:"quantity,omitempty"`
-	Member       []GroupMember `json:"member,omitempty"`
+	domainResource
+	Identifier []Identifier  `json:"identifier,omitempty"`
+	Active     *bool         `json:"active,omitempty"`
+	Type       string        `json:"type,omitempty"`
+	Actual     bool          `json:"actual"`
+	Name       string        `json:"name,omitempty"`
+	Quantity   *int          `json:"quantity,omitempty"`
+	Member     []GroupMember `json:"member,omitempty"`
 }
 
 // GroupMember is a member of a group.
@@ -66,9 +63,9 @@ func (m Mapping) StoredGroup(s *Selection, kept string) (Resource, error) {
 		count = s.Members
 	}
 	g := Group{
-		ResourceType: "Group", ID: resourceID(s.ID), Meta: &Meta{LastUpdated: instant(s.CreatedAt)},
-		Identifier: []Identifier{{System: m.base() + "/cohort", Value: s.ID.String()}},
-		Active:     &active, Type: "person", Actual: true, Name: s.Name,
+		domainResource: domainResource{ResourceType: "Group", ID: resourceID(s.ID), Meta: &Meta{LastUpdated: instant(s.CreatedAt)}},
+		Identifier:     []Identifier{{System: m.base() + "/cohort", Value: s.ID.String()}},
+		Active:         &active, Type: "person", Actual: true, Name: s.Name,
 	}
 	if s.Filters == "" {
 		g.Quantity = &count

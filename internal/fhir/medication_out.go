@@ -30,7 +30,7 @@ func writeMedication(o *outgoing) error {
 		return o.writeMedicationStatement(&v)
 	}
 	r := MedicationRequest{
-		ResourceType: medicationRequest, ID: o.id, Meta: o.meta(usCore + "us-core-medicationrequest"), Identifier: o.identifier(),
+		domainResource: o.resource(medicationRequest, usCore+"us-core-medicationrequest"), Identifier: o.identifier(),
 		Intent: "order", MedicationCodeableConcept: o.medicine(), Subject: o.subject(), Encounter: o.encounter(),
 		AuthoredOn: pain.Moment(o.rec.RecordedAt), Note: o.notes(), ReasonCode: textConcepts(o.text("indication")),
 	}
@@ -66,7 +66,7 @@ func writeMedication(o *outgoing) error {
 
 func (o *outgoing) writeMedicationStatement(v *pain.Medication) error {
 	r := MedicationStatement{
-		ResourceType: medicationStatement, ID: o.id, Meta: o.meta(), Identifier: o.identifier(),
+		domainResource: o.resource(medicationStatement), Identifier: o.identifier(),
 		MedicationCodeableConcept: o.medicine(), Subject: o.subject(), Context: o.encounter(), EffectivePeriod: o.bounds(),
 		DateAsserted: pain.Moment(o.rec.RecordedAt), Note: o.notes(),
 		ReasonCode: textConcepts(o.text("indication")), StatusReason: textConcepts(o.text("stop_reason")),

@@ -17,7 +17,7 @@ const (
 
 func writeNote(o *outgoing) error {
 	r := DocumentReference{
-		ResourceType: "DocumentReference", ID: o.id, Meta: o.meta(usCore + "us-core-documentreference"), Identifier: o.identifier(),
+		domainResource: o.resource("DocumentReference", usCore+"us-core-documentreference"), Identifier: o.identifier(),
 		Status: "current", DocStatus: o.status(), Type: concept(loinc, progressNote), Subject: o.subject(),
 		Category: []CodeableConcept{*concept(documentCategory, "clinical-note")},
 		Date:     pain.Moment(o.rec.RecordedAt), Author: o.performers(),

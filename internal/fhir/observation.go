@@ -5,10 +5,7 @@ import "encoding/json"
 // Observation is an Observation with the elements that we map. Others are kept
 // as received.
 type Observation struct {
-	ResourceType         string                 `json:"resourceType"`
-	ID                   string                 `json:"id,omitempty"`
-	Meta                 *Meta                  `json:"meta,omitempty"`
-	Extension            []Extension            `json:"extension,omitempty"`
+	domainResource
 	Identifier           []Identifier           `json:"identifier,omitempty"`
 	Status               string                 `json:"status,omitempty"`
 	Category             []CodeableConcept      `json:"category,omitempty"`

@@ -176,13 +176,15 @@ func (o *outgoing) extensions() (list []Extension) {
 	return list
 }
 
+// resource returns what all resources of records have. The extensions are not
+// set yet.
+func (o *outgoing) resource(resourceType string, profiles ...string) domainResource {
+	return domainResource{ResourceType: resourceType, ID: o.id, Meta: o.meta(profiles...)}
+}
+
 // observation returns an Observation with what every record has. The
 // extensions are not set yet.
 func (o *outgoing) observation(part string, profiles ...string) *Observation {
-	id := o.id
-	if part != "" {
-		id += "-" + part
-	}
 	// One allocation for what all have.
 	all := &struct {
 		Observation
@@ -190,9 +192,12 @@ func (o *outgoing) observation(part string, profiles ...string) *Observation {
 		identifier [1]Identifier
 	}{subject: Reference{Reference: o.patient}, identifier: [1]Identifier{{System: o.m.recordSystem(), Value: o.root}}}
 	all.Observation = Observation{
-		ResourceType: "Observation", ID: id, Meta: o.meta(profiles...), Identifier: all.identifier[:], Status: o.status(),
+		domainResource: o.resource("Observation", profiles...), Identifier: all.identifier[:], Status: o.status(),
 		Subject: &all.subject, Encounter: o.encounter(), EffectiveDateTime: pain.Moment(o.rec.RecordedAt),
 		Performer: o.performers(), Note: o.notes(),
+	}
+	if part != "" {
+		all.ID += "-" + part
 	}
 	return &all.Observation
 }

@@ -12,15 +12,12 @@ import (
 // Patient is a Patient with the elements that we map. Others are kept as
 // received.
 type Patient struct {
-	ResourceType string         `json:"resourceType"`
-	ID           string         `json:"id,omitempty"`
-	Meta         *Meta          `json:"meta,omitempty"`
-	Extension    []Extension    `json:"extension,omitempty"`
-	Identifier   []Identifier   `json:"identifier,omitempty"`
-	Name         []HumanName    `json:"name,omitempty"`
-	Telecom      []ContactPoint `json:"telecom,omitempty"`
-	Gender       string         `json:"gender,omitempty"`
-	BirthDate    string         `json:"birthDate,omitempty"`
+	domainResource
+	Identifier []Identifier   `json:"identifier,omitempty"`
+	Name       []HumanName    `json:"name,omitempty"`
+	Telecom    []ContactPoint `json:"telecom,omitempty"`
+	Gender     string         `json:"gender,omitempty"`
+	BirthDate  string         `json:"birthDate,omitempty"`
 }
 
 // HumanName is a name of a person.
@@ -44,7 +41,10 @@ func (m Mapping) patient(p *pain.Patient) (Resource, error) {
 	if err != nil {
 		return Resource{}, err
 	}
-	r := Patient{ResourceType: "Patient", ID: resourceID(p.ID), Meta: m.patientMeta(p, usCore+"us-core-patient"), BirthDate: p.DateOfBirth.String()}
+	r := Patient{
+		domainResource: domainResource{ResourceType: "Patient", ID: resourceID(p.ID), Meta: m.patientMeta(p, usCore+"us-core-patient")},
+		BirthDate:      p.DateOfBirth.String(),
+	}
 	r.Identifier = append(make([]Identifier, 0, 1+len(identifiers)), Identifier{System: m.patientSystem(), Value: p.ID.String()})
 	for _, one := range identifiers {
 		r.Identifier = append(r.Identifier, Identifier{System: m.IdentifierURI(one.System), Value: one.Value})

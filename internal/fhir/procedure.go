@@ -1,8 +1,6 @@
 package fhir
 
 import (
-	"slices"
-
 	"anodyne.example/anodyne/internal/pain"
 )
 
@@ -12,14 +10,14 @@ const cpt = "http://www.ama-assn.org/go/cpt"
 // one. Each was found in two public sources: the value sets of French and Thai
 // guides for physical therapy, the NHS mental health data set and Synthea for
 // cognitive behavioural therapy.
-var procedureCodes = []struct{ ours, code, display string }{
+var procedureCodes = snomedCodes{
 	{"physical_therapy", "91251008", "Physical therapy procedure"},
 	{"cbt", "304891004", "Cognitive behavioral therapy"},
 }
 
 func writeProcedure(o *outgoing) error {
 	r := Procedure{
-		ResourceType: "Procedure", ID: o.id, Meta: o.meta(usCore + "us-core-procedure"), Identifier: o.identifier(), Status: "completed",
+		domainResource: o.resource("Procedure", usCore+"us-core-procedure"), Identifier: o.identifier(), Status: "completed",
 		Subject: o.subject(), Encounter: o.encounter(), PerformedDateTime: pain.Moment(o.rec.RecordedAt), Note: o.notes(),
 		Complication: textConcepts(o.text("complication")),
 	}
@@ -31,14 +29,7 @@ func writeProcedure(o *outgoing) error {
 	if author := o.performers(); author != nil {
 		r.Recorder = &author[0]
 	}
-	kind := o.text("procedure_type")
-	r.Code = concept(o.m.fieldSystem("procedures", "procedure_type"), kind)
-	r.Code.Text = codeTexts["procedures-procedure_type"][kind]
-	for _, c := range procedureCodes {
-		if c.ours == kind {
-			r.Code.Coding = append(r.Code.Coding, Coding{System: snomed, Code: c.code, Display: c.display})
-		}
-	}
+	r.Code = procedureCodes.concept(o.m, "procedures", "procedure_type", o.text("procedure_type"))
 	if code := o.text("cpt_code"); code != "" {
 		r.Code.Coding = append(r.Code.Coding, Coding{System: cpt, Code: code})
 	}
@@ -83,7 +74,7 @@ func readProcedure(in *incoming) {
 		in.refuse(Required, "code", "The code of the procedure is required.")
 		return
 	}
-	in.setText("procedure_type", in.procedureType(r.Code), "code")
+	in.setText("procedure_type", procedureCodes.word(in.m, "procedures", "procedure_type", r.Code), "code")
 	in.setText("cpt_code", r.Code.code(cpt), "code.coding")
 	if len(r.BodySite) == 1 {
 		in.readBodySite(&r.BodySite[0])
@@ -93,18 +84,6 @@ func readProcedure(in *incoming) {
 	}
 	in.setText("complication", words(r.Complication), "complication")
 	in.readExtensions(r.Extension)
-}
-
-func (in *incoming) procedureType(code *CodeableConcept) string {
-	if ours := code.code(in.m.fieldSystem("procedures", "procedure_type")); ours != "" {
-		return ours
-	}
-	for _, c := range procedureCodes {
-		if slices.ContainsFunc(code.Coding, func(has Coding) bool { return has.System == snomed && has.Code == c.code }) {
-			return c.ours
-		}
-	}
-	return "other"
 }
 
 // readRecordStatus takes the status of the record from the extension that

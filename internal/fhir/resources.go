@@ -5,10 +5,7 @@ import "encoding/json"
 // MedicationRequest is a MedicationRequest with the elements that we map.
 // Others are kept as received, here and in the resources below.
 type MedicationRequest struct {
-	ResourceType              string             `json:"resourceType"`
-	ID                        string             `json:"id,omitempty"`
-	Meta                      *Meta              `json:"meta,omitempty"`
-	Extension                 []Extension        `json:"extension,omitempty"`
+	domainResource
 	Identifier                []Identifier       `json:"identifier,omitempty"`
 	Status                    string             `json:"status,omitempty"`
 	StatusReason              *CodeableConcept   `json:"statusReason,omitempty"`
@@ -43,10 +40,7 @@ type DispenseRequest struct {
 
 // MedicationStatement is a statement that a medicine is, was or will be taken.
 type MedicationStatement struct {
-	ResourceType              string            `json:"resourceType"`
-	ID                        string            `json:"id,omitempty"`
-	Meta                      *Meta             `json:"meta,omitempty"`
-	Extension                 []Extension       `json:"extension,omitempty"`
+	domainResource
 	Identifier                []Identifier      `json:"identifier,omitempty"`
 	Status                    string            `json:"status,omitempty"`
 	StatusReason              []CodeableConcept `json:"statusReason,omitempty"`
@@ -66,10 +60,7 @@ type MedicationStatement struct {
 
 // Procedure is an intervention or a course of therapy.
 type Procedure struct {
-	ResourceType      string               `json:"resourceType"`
-	ID                string               `json:"id,omitempty"`
-	Meta              *Meta                `json:"meta,omitempty"`
-	Extension         []Extension          `json:"extension,omitempty"`
+	domainResource
 	Identifier        []Identifier         `json:"identifier,omitempty"`
 	Status            string               `json:"status,omitempty"`
 	Code              *CodeableConcept     `json:"code,omitempty"`
@@ -91,10 +82,7 @@ type ProcedurePerformer struct {
 
 // AdverseEvent is something unwanted that happened.
 type AdverseEvent struct {
-	ResourceType      string           `json:"resourceType"`
-	ID                string           `json:"id,omitempty"`
-	Meta              *Meta            `json:"meta,omitempty"`
-	Extension         []Extension      `json:"extension,omitempty"`
+	domainResource
 	ModifierExtension []Extension      `json:"modifierExtension,omitempty"`
 	Identifier        *Identifier      `json:"identifier,omitempty"`
 	Actuality         string           `json:"actuality,omitempty"`
@@ -118,21 +106,18 @@ type SuspectEntity struct {
 
 // DocumentReference is a document, which for us is a text.
 type DocumentReference struct {
-	ResourceType string            `json:"resourceType"`
-	ID           string            `json:"id,omitempty"`
-	Meta         *Meta             `json:"meta,omitempty"`
-	Extension    []Extension       `json:"extension,omitempty"`
-	Identifier   []Identifier      `json:"identifier,omitempty"`
-	Status       string            `json:"status,omitempty"`
-	DocStatus    string            `json:"docStatus,omitempty"`
-	Type         *CodeableConcept  `json:"type,omitempty"`
-	Category     []CodeableConcept `json:"category,omitempty"`
-	Subject      *Reference        `json:"subject,omitempty"`
-	Date         string            `json:"date,omitempty"`
-	Author       []Reference       `json:"author,omitempty"`
-	Description  string            `json:"description,omitempty"`
-	Content      []DocumentContent `json:"content,omitempty"`
-	Context      *DocumentContext  `json:"context,omitempty"`
+	domainResource
+	Identifier  []Identifier      `json:"identifier,omitempty"`
+	Status      string            `json:"status,omitempty"`
+	DocStatus   string            `json:"docStatus,omitempty"`
+	Type        *CodeableConcept  `json:"type,omitempty"`
+	Category    []CodeableConcept `json:"category,omitempty"`
+	Subject     *Reference        `json:"subject,omitempty"`
+	Date        string            `json:"date,omitempty"`
+	Author      []Reference       `json:"author,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Content     []DocumentContent `json:"content,omitempty"`
+	Context     *DocumentContext  `json:"context,omitempty"`
 }
 
 // DocumentContent is a document in one format.
@@ -155,10 +140,7 @@ type DocumentContext struct {
 
 // QuestionnaireResponse is an answered questionnaire.
 type QuestionnaireResponse struct {
-	ResourceType  string         `json:"resourceType"`
-	ID            string         `json:"id,omitempty"`
-	Meta          *Meta          `json:"meta,omitempty"`
-	Extension     []Extension    `json:"extension,omitempty"`
+	domainResource
 	Identifier    *Identifier    `json:"identifier,omitempty"`
 	Questionnaire string         `json:"questionnaire,omitempty"`
 	Status        string         `json:"status,omitempty"`
