@@ -61,10 +61,7 @@ func (a *API) getAlias(x *exchange) (answer, error) {
 }
 
 func (a *API) patchAlias(x *exchange) (answer, error) {
-	if err := x.noQuery(); err != nil {
-		return answer{}, err
-	}
-	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")
+	object, err := x.readPatch()
 	if err != nil {
 		return answer{}, err
 	}
@@ -106,14 +103,6 @@ func (a *API) deleteAlias(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	return answer{status: http.StatusNoContent}, nil
-}
-
-// onAlias reads the path of a request without query or body.
-func (x *exchange) onAlias() (id.Alias, error) {
-	if err := x.noQuery(); err != nil {
-		return id.Alias{}, err
-	}
-	return x.aliasID()
 }
 
 // appendAlias appends the JSON form of an alias, with the medicine its code

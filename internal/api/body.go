@@ -86,6 +86,15 @@ func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *idempo
 	return object, key, err
 }
 
+// readPatch reads a merge patch without query parameters.
+func (x *exchange) readPatch() (*strictjson.Object, error) {
+	if err := x.noQuery(); err != nil {
+		return nil, err
+	}
+	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")
+	return object, err
+}
+
 // readBare is like readPost for requests without content: the body is empty or
 // an empty object.
 func (x *exchange) readBare() (*idempotency.Once, error) {

@@ -114,18 +114,11 @@ func (x *exchange) startBulk(level bulkLevel, restrict func(*export.Bulk) error)
 // bulk returns the bulk export in the path, if the token may read the types in
 // it.
 func (x *exchange) bulk() (e reports.Export, b export.Bulk, err error) {
-	if err := x.noQuery(); err != nil {
-		return e, b, err
-	}
-	exportID, err := x.exportID()
-	if err != nil {
-		return e, b, err
-	}
-	if e, err = x.org.Export(x.ctx(), exportID); err != nil {
+	if e, err = x.export(); err != nil {
 		return e, b, err
 	}
 	if e.Format != reports.FHIR {
-		return e, b, fault.Missing("export", exportID.String())
+		return e, b, fault.Missing("export", e.ID.String())
 	}
 	b, err = x.mayReadBulk(&e)
 	return e, b, err

@@ -230,10 +230,7 @@ func (a *API) getClinicalRecord(x *exchange) (answer, error) {
 
 // recordPath reads both identifiers of a path without parameters.
 func (x *exchange) recordPath() (patientID id.Patient, recordID id.Record, err error) {
-	if err = x.noQuery(); err != nil {
-		return patientID, recordID, err
-	}
-	if patientID, err = x.patientID(); err != nil {
+	if patientID, err = x.onPatient(); err != nil {
 		return patientID, recordID, err
 	}
 	recordID, err = x.recordID()

@@ -166,10 +166,7 @@ func (a *API) getCohort(x *exchange) (answer, error) {
 
 // cohort returns the cohort named by a path without parameters.
 func (x *exchange) cohort() (c patients.Cohort, err error) {
-	if err := x.noQuery(); err != nil {
-		return c, err
-	}
-	cohortID, err := x.cohortID()
+	cohortID, err := x.onCohort()
 	if err != nil {
 		return c, err
 	}
@@ -177,10 +174,7 @@ func (x *exchange) cohort() (c patients.Cohort, err error) {
 }
 
 func (a *API) deleteCohort(x *exchange) (answer, error) {
-	if err := x.noQuery(); err != nil {
-		return answer{}, err
-	}
-	cohortID, err := x.cohortID()
+	cohortID, err := x.onCohort()
 	if err != nil {
 		return answer{}, err
 	}

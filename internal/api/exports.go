@@ -7,7 +7,6 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/export"
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -21,22 +20,9 @@ func (x *exchange) mayExport(o *export.Options) error {
 	return nil
 }
 
-// exportID reads the identifier in the path.
-func (x *exchange) exportID() (id.Export, error) {
-	text := x.r.PathValue("id")
-	exportID, err := id.Parse[id.ExportKind](text)
-	if err != nil {
-		return exportID, fault.Missing("export", clip(text))
-	}
-	return exportID, nil
-}
-
 // export returns the export named by a path without parameters.
 func (x *exchange) export() (e reports.Export, err error) {
-	if err := x.noQuery(); err != nil {
-		return e, err
-	}
-	exportID, err := x.exportID()
+	exportID, err := x.onExport()
 	if err != nil {
 		return e, err
 	}
@@ -109,10 +95,7 @@ func (a *API) getExport(x *exchange) (answer, error) {
 }
 
 func (a *API) deleteExport(x *exchange) (answer, error) {
-	if err := x.noQuery(); err != nil {
-		return answer{}, err
-	}
-	exportID, err := x.exportID()
+	exportID, err := x.onExport()
 	if err != nil {
 		return answer{}, err
 	}

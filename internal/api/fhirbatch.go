@@ -81,7 +81,7 @@ func (x *exchange) perform(i int, e *fhirwrite.BundleEntry) entryResult {
 	return w.result(i)
 }
 
-// recorder is the response to one request of a Bundle.
+// recorder keeps a response, such as that to one request of a Bundle.
 type recorder struct {
 	header http.Header
 	status int

@@ -132,12 +132,18 @@ func (a *API) readFHIR(x *exchange) (answer, error) {
 	return x.showResource(t, &list[len(list)-1], elementsOf(values.Get("_elements")))
 }
 
-func (a *API) vreadFHIR(x *exchange) (answer, error) {
-	if _, err := x.fhirQuery(); err != nil {
-		return answer{}, err
+// allVersions returns the versions of the resource in the path of a request
+// without search parameters, and its type.
+func (x *exchange) allVersions() (t string, list []patients.FHIRVersion, err error) {
+	t = x.resourceType()
+	if _, err = x.fhirQuery(); err == nil {
+		list, err = x.versions(t, x.r.PathValue("id"))
 	}
-	t := x.resourceType()
-	list, err := x.versions(t, x.r.PathValue("id"))
+	return t, list, err
+}
+
+func (a *API) vreadFHIR(x *exchange) (answer, error) {
+	t, list, err := x.allVersions()
 	if err != nil {
 		return answer{}, err
 	}
@@ -165,11 +171,7 @@ func (x *exchange) showResource(t string, r *patients.FHIRVersion, elements []st
 
 // historyFHIR responds with all versions of a resource, latest first.
 func (a *API) historyFHIR(x *exchange) (answer, error) {
-	if _, err := x.fhirQuery(); err != nil {
-		return answer{}, err
-	}
-	t := x.resourceType()
-	list, err := x.versions(t, x.r.PathValue("id"))
+	t, list, err := x.allVersions()
 	if err != nil {
 		return answer{}, err
 	}

@@ -17,7 +17,7 @@ import (
 // counts for peer, the address of the connection. secure is set for TLS
 // connections.
 func (a *API) Malformed(status int, peer string, secure bool) []byte {
-	w := &unsent{header: http.Header{"Date": {a.Now().UTC().Format(http.TimeFormat)}}}
+	w := &recorder{header: http.Header{"Date": {a.Now().UTC().Format(http.TimeFormat)}}}
 	r := &http.Request{URL: &url.URL{}, RemoteAddr: peer}
 	if secure {
 		r.TLS = &tls.ConnectionState{}
@@ -51,14 +51,3 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, status int) {
 
 // MaxHeaderBytes is the maximum size of a request header.
 const MaxHeaderBytes = 64 << 10
-
-// unsent records a response.
-type unsent struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (u *unsent) Header() http.Header         { return u.header }
-func (u *unsent) WriteHeader(status int)      { u.status = status }
-func (u *unsent) Write(b []byte) (int, error) { return u.body.Write(b) }

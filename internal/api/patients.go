@@ -106,10 +106,7 @@ func (x *exchange) updated(patient id.Patient, changes []pain.Change) *journal.C
 }
 
 func (a *API) getPatient(x *exchange) (answer, error) {
-	if err := x.noQuery(); err != nil {
-		return answer{}, err
-	}
-	patientID, err := x.patientID()
+	patientID, err := x.onPatient()
 	if err != nil {
 		return answer{}, err
 	}
@@ -129,10 +126,7 @@ func (a *API) getPatient(x *exchange) (answer, error) {
 }
 
 func (a *API) patchPatient(x *exchange) (answer, error) {
-	if err := x.noQuery(); err != nil {
-		return answer{}, err
-	}
-	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")
+	object, err := x.readPatch()
 	if err != nil {
 		return answer{}, err
 	}

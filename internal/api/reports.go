@@ -8,7 +8,6 @@ import (
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
@@ -33,22 +32,9 @@ func (x *exchange) mayRead(t reporttype.Type) error {
 	return nil
 }
 
-// reportID reads the identifier in the path.
-func (x *exchange) reportID() (id.Report, error) {
-	text := x.r.PathValue("id")
-	reportID, err := id.Parse[id.ReportKind](text)
-	if err != nil {
-		return reportID, fault.Missing("report", clip(text))
-	}
-	return reportID, nil
-}
-
 // report returns the report named by a path without parameters.
 func (x *exchange) report() (rep reports.Report, err error) {
-	if err := x.noQuery(); err != nil {
-		return rep, err
-	}
-	reportID, err := x.reportID()
+	reportID, err := x.onReport()
 	if err != nil {
 		return rep, err
 	}
@@ -144,10 +130,7 @@ func (a *API) getReport(x *exchange) (answer, error) {
 }
 
 func (a *API) deleteReport(x *exchange) (answer, error) {
-	if err := x.noQuery(); err != nil {
-		return answer{}, err
-	}
-	reportID, err := x.reportID()
+	reportID, err := x.onReport()
 	if err != nil {
 		return answer{}, err
 	}

@@ -13,14 +13,6 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// onWebhook reads the path of a request without query or body.
-func (x *exchange) onWebhook() (id.Webhook, error) {
-	if err := x.noQuery(); err != nil {
-		return id.Webhook{}, err
-	}
-	return x.webhookID()
-}
-
 // actOnWebhook reads the path and the Idempotency-Key of a POST without
 // content.
 func (x *exchange) actOnWebhook() (id.Webhook, *idempotency.Once, error) {
@@ -84,10 +76,7 @@ func (a *API) getWebhook(x *exchange) (answer, error) {
 }
 
 func (a *API) patchWebhook(x *exchange) (answer, error) {
-	if err := x.noQuery(); err != nil {
-		return answer{}, err
-	}
-	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")
+	object, err := x.readPatch()
 	if err != nil {
 		return answer{}, err
 	}
