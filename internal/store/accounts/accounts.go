@@ -76,11 +76,9 @@ func oneAccount(tx engine.Tx, sql string, args ...any) (a Account, found bool, e
 
 // AccountByEmail finds the account with an e-mail address, given in lower case.
 func (s System) AccountByEmail(ctx context.Context, email string) (a Account, found bool, err error) {
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		a, found, err = oneAccount(tx, selectAccount+` WHERE a.email = $1`, email)
-		return err
+	return engine.Find(ctx, s.db, func(tx engine.Tx) (Account, bool, error) {
+		return oneAccount(tx, selectAccount+` WHERE a.email = $1`, email)
 	})
-	return a, found, err
 }
 
 // Accounts lists the members of all organisations in order of creation.

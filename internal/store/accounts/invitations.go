@@ -79,11 +79,7 @@ func (s *tables) keepInvitation(tx engine.Tx, org access.OrgNo, hash []byte, rol
 // Invitation returns the invitation of a link. found is false if it was used or
 // has expired.
 func (s System) Invitation(ctx context.Context, hash []byte) (inv Invitation, found bool, err error) {
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		inv, found, err = s.invitation(tx, hash)
-		return err
-	})
-	return inv, found, err
+	return engine.Find(ctx, s.db, func(tx engine.Tx) (Invitation, bool, error) { return s.invitation(tx, hash) })
 }
 
 func (s System) invitation(tx engine.Tx, hash []byte) (inv Invitation, found bool, err error) {

@@ -51,11 +51,7 @@ func (o Org) makeReset(ctx context.Context, may func(engine.Tx) error, userID id
 // Reset returns the account whose password a link may set. found is false if
 // the link was used, replaced or has expired, or if the member is disabled.
 func (s System) Reset(ctx context.Context, hash []byte) (a Account, found bool, err error) {
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		a, found, err = s.reset(tx, hash)
-		return err
-	})
-	return a, found, err
+	return engine.Find(ctx, s.db, func(tx engine.Tx) (Account, bool, error) { return s.reset(tx, hash) })
 }
 
 func (s System) reset(tx engine.Tx, hash []byte) (a Account, found bool, err error) {

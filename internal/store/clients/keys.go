@@ -46,12 +46,8 @@ type Keys struct {
 const MaxKeys = 10
 
 // Keys returns what one of the organisation's clients signs assertions with.
-func (o Org) Keys(ctx context.Context, client access.ClientNo) (k Keys, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		k, err = keys(tx, o.org, client)
-		return err
-	})
-	return k, err
+func (o Org) Keys(ctx context.Context, client access.ClientNo) (Keys, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) (Keys, error) { return keys(tx, o.org, client) })
 }
 
 // Keys returns what a client signs assertions with. An unknown client is

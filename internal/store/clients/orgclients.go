@@ -26,12 +26,8 @@ func (o Org) Clients(ctx context.Context) (clients []Client, err error) {
 }
 
 // Client reads one of the organisation's clients.
-func (o Org) Client(ctx context.Context, clientID id.Client) (c Client, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		c, err = client(tx, clientID, o.org, o.db.Now())
-		return err
-	})
-	return c, err
+func (o Org) Client(ctx context.Context, clientID id.Client) (Client, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) (Client, error) { return client(tx, clientID, o.org, o.db.Now()) })
 }
 
 // CreateClient registers an application of the member of the view. Scopes that

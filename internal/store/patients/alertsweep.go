@@ -83,18 +83,24 @@ func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.
 	return ctx.Err()
 }
 
-// judgeAll evaluates patients, several concurrently, and returns the errors.
-// The order is random, so that nodes that sweep at the same time rarely
-// collide.
-func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (errs []error) {
-	work := make(chan sweeping)
+// judgeAll evaluates patients and returns the errors. The order is random, so
+// that nodes that sweep at the same time rarely collide.
+func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) []error {
+	return sweep(rand.Perm(len(slice)), func(i int) error {
+		return s.of(slice[i].org).judgeDue(ctx, slice[i].patientNo, now)
+	})
+}
+
+// sweep calls a function for each patient, for several concurrently, and
+// returns the errors. On SQLite their transactions share a commit.
+func sweep[T any](patients []T, one func(T) error) (errs []error) {
+	work := make(chan T)
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	for range min(sweepers, len(slice)) {
+	for range min(sweepers, len(patients)) {
 		group.Go(func() {
-			for each := range work {
-				o := s.of(each.org)
-				if err := o.judgeDue(ctx, each.patientNo, now); err != nil {
+			for p := range work {
+				if err := one(p); err != nil {
 					mu.Lock()
 					errs = append(errs, err)
 					mu.Unlock()
@@ -102,8 +108,8 @@ func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (
 			}
 		})
 	}
-	for _, i := range rand.Perm(len(slice)) {
-		work <- slice[i]
+	for _, p := range patients {
+		work <- p
 	}
 	close(work)
 	group.Wait()

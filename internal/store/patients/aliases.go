@@ -193,32 +193,13 @@ func scanAlias(r engine.Row) (a Alias, err error) {
 // AliasPage returns a page of the aliases, ordered by name, and their total
 // number.
 func (o Org) AliasPage(ctx context.Context, page, limit int64) (list []Alias, total int64, err error) {
-	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
-		list = nil
-		tx.Last(
-			engine.Stmt{SQL: `SELECT count(*) FROM medicine_alias WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
-				total = r.Int(0)
-				return nil
-			}},
-			engine.Stmt{SQL: `SELECT ` + aliasColumns + ` FROM medicine_alias WHERE org_no = $1 ORDER BY folded COLLATE ` + o.db.Dialect().Binary + ` LIMIT $2 OFFSET $3`,
-				Args: []any{int64(o.org), limit, (page - 1) * limit}, Each: func(r engine.Row) error {
-					a, err := scanAlias(r)
-					list = append(list, a)
-					return err
-				}},
-		)
-		return nil
-	})
-	return list, total, err
+	byName := engine.Listing[Alias]{Table: "medicine_alias", Columns: aliasColumns, Order: `folded COLLATE ` + o.db.Dialect().Binary, Scan: scanAlias}
+	return byName.Page(ctx, o.db, int64(o.org), page, limit)
 }
 
 // Alias reads one alias.
-func (o Org) Alias(ctx context.Context, aliasID id.Alias) (a Alias, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		a, err = o.alias(tx, aliasID)
-		return err
-	})
-	return a, err
+func (o Org) Alias(ctx context.Context, aliasID id.Alias) (Alias, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) (Alias, error) { return o.alias(tx, aliasID) })
 }
 
 func (o Org) alias(tx engine.Tx, aliasID id.Alias) (a Alias, err error) {

@@ -116,23 +116,7 @@ func (o Org) namedPatients(tx engine.Tx, wanted []id.Patient) (numbers string, e
 // CohortPage returns a page of the cohorts in order of creation, without their
 // lists, and their total number.
 func (o Org) CohortPage(ctx context.Context, page, limit int64) (list []Cohort, total int64, err error) {
-	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
-		list = nil
-		tx.Last(
-			engine.Stmt{SQL: `SELECT count(*) FROM cohort WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
-				total = r.Int(0)
-				return nil
-			}},
-			engine.Stmt{SQL: `SELECT ` + cohortColumns + ` FROM cohort WHERE org_no = $1 ORDER BY id LIMIT $2 OFFSET $3`,
-				Args: []any{int64(o.org), limit, (page - 1) * limit}, Each: func(r engine.Row) error {
-					c, err := scanCohort(r)
-					list = append(list, c)
-					return err
-				}},
-		)
-		return nil
-	})
-	return list, total, err
+	return engine.Listing[Cohort]{Table: "cohort", Columns: cohortColumns, Order: "id", Scan: scanCohort}.Page(ctx, o.db, int64(o.org), page, limit)
 }
 
 // Cohort reads one cohort with its list.

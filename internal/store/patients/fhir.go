@@ -97,12 +97,8 @@ func scanFHIRRecord(r engine.Row, patientID id.Patient) (rec FHIRRecord, err err
 }
 
 // FHIRPatient reads one patient.
-func (o Org) FHIRPatient(ctx context.Context, patientID id.Patient) (p FHIRPatient, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		p, err = o.fhirPatient(tx, patientID)
-		return err
-	})
-	return p, err
+func (o Org) FHIRPatient(ctx context.Context, patientID id.Patient) (FHIRPatient, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) (FHIRPatient, error) { return o.fhirPatient(tx, patientID) })
 }
 
 func (o Org) fhirPatient(tx engine.Tx, patientID id.Patient) (p FHIRPatient, err error) {
@@ -120,12 +116,8 @@ func (o Org) fhirPatient(tx engine.Tx, patientID id.Patient) (p FHIRPatient, err
 
 // FHIRVersions reads all versions of a record, oldest first. The identifier is
 // that of the first one.
-func (o Org) FHIRVersions(ctx context.Context, root id.Record) (chain []FHIRRecord, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		chain, err = o.fhirVersions(tx, root)
-		return err
-	})
-	return chain, err
+func (o Org) FHIRVersions(ctx context.Context, root id.Record) ([]FHIRRecord, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) ([]FHIRRecord, error) { return o.fhirVersions(tx, root) })
 }
 
 func (o Org) fhirVersions(tx engine.Tx, root id.Record) (chain []FHIRRecord, err error) {

@@ -22,12 +22,8 @@ type IdentifiedRecord struct {
 
 // IdentifiedRecords returns the resources with an identifier, in order of their
 // records' identifiers. A system of "" stands for any.
-func (o Org) IdentifiedRecords(ctx context.Context, system, value string) (list []IdentifiedRecord, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		list, err = o.identifiedRecords(tx, system, value)
-		return err
-	})
-	return list, err
+func (o Org) IdentifiedRecords(ctx context.Context, system, value string) ([]IdentifiedRecord, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) ([]IdentifiedRecord, error) { return o.identifiedRecords(tx, system, value) })
 }
 
 func (o Org) identifiedRecords(tx engine.Tx, system, value string) (list []IdentifiedRecord, err error) {

@@ -276,12 +276,8 @@ func (o Org) readPage(patientID id.Patient, q *RecordQuery, begin day, skipped i
 }
 
 // Record reads one record of a patient, whatever its status.
-func (o Org) Record(ctx context.Context, patientID id.Patient, recordID id.Record) (rec pain.Record, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		rec, err = o.record(tx, patientID, recordID)
-		return err
-	})
-	return rec, err
+func (o Org) Record(ctx context.Context, patientID id.Patient, recordID id.Record) (pain.Record, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) (pain.Record, error) { return o.record(tx, patientID, recordID) })
 }
 
 const readRecord = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND id = $3

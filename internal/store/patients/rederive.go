@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -189,29 +188,12 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 	return nil
 }
 
-// rederiveAll derives the medications of patients again, several concurrently,
-// and returns the errors. On SQLite their transactions share a commit.
-func (o Org) rederiveAll(ctx context.Context, patients []differing, aliases *pain.Aliases) (errs []error) {
-	work := make(chan int64)
-	var mu sync.Mutex
-	var group sync.WaitGroup
-	for range min(sweepers, len(patients)) {
-		group.Go(func() {
-			for no := range work {
-				if _, err := o.rederivePatient(ctx, no, aliases, audit.Service); err != nil {
-					mu.Lock()
-					errs = append(errs, err)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	for _, p := range patients {
-		work <- p.no
-	}
-	close(work)
-	group.Wait()
-	return errs
+// rederiveAll derives the medications of patients again and returns the errors.
+func (o Org) rederiveAll(ctx context.Context, patients []differing, aliases *pain.Aliases) []error {
+	return sweep(patients, func(p differing) error {
+		_, err := o.rederivePatient(ctx, p.no, aliases, audit.Service)
+		return err
+	})
 }
 
 // noteDerived stores the progress of an organisation for a version of its

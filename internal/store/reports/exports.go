@@ -110,12 +110,8 @@ func (o Org) CreateExport(ctx context.Context, x *Export, c journal.Change, key 
 const selectExport = `SELECT ` + reportColumns + ` FROM report WHERE org_no = $1 AND id = $2 AND report_type = 100`
 
 // Export reads one export.
-func (o Org) Export(ctx context.Context, exportID id.Export) (x Export, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		x, err = o.export(tx, selectExport, exportID)
-		return err
-	})
-	return x, err
+func (o Org) Export(ctx context.Context, exportID id.Export) (Export, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) (Export, error) { return o.export(tx, selectExport, exportID) })
 }
 
 func (o Org) export(tx engine.Tx, sql string, exportID id.Export) (Export, error) {

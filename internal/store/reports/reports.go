@@ -117,12 +117,8 @@ const (
 )
 
 // Report reads one report.
-func (o Org) Report(ctx context.Context, reportID id.Report) (rep Report, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		rep, err = o.report(tx, selectReport, reportID)
-		return err
-	})
-	return rep, err
+func (o Org) Report(ctx context.Context, reportID id.Report) (Report, error) {
+	return engine.Get(ctx, o.db, func(tx engine.Tx) (Report, error) { return o.report(tx, selectReport, reportID) })
 }
 
 func (o Org) report(tx engine.Tx, sql string, reportID id.Report) (Report, error) {

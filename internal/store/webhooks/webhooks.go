@@ -126,24 +126,11 @@ func scanWebhook(r engine.Row) (w Webhook, no int64, err error) {
 // WebhookPage returns a page of the endpoints in order of creation, and their
 // total number.
 func (o Org) WebhookPage(ctx context.Context, page, limit int64) (hooks []Webhook, total int64, err error) {
-	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
-		hooks = nil
-		tx.Last(
-			engine.Stmt{SQL: `SELECT count(*) FROM webhook WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
-				total = r.Int(0)
-				return nil
-			}},
-			engine.Stmt{SQL: `SELECT ` + webhookColumns + ` FROM webhook WHERE org_no = $1 ORDER BY webhook_no LIMIT $2 OFFSET $3`,
-				Args: []any{int64(o.org), limit, (page - 1) * limit},
-				Each: func(r engine.Row) error {
-					w, _, err := scanWebhook(r)
-					hooks = append(hooks, w)
-					return err
-				}},
-		)
-		return nil
-	})
-	return hooks, total, err
+	byCreation := engine.Listing[Webhook]{Table: "webhook", Columns: webhookColumns, Order: "webhook_no", Scan: func(r engine.Row) (w Webhook, err error) {
+		w, _, err = scanWebhook(r)
+		return w, err
+	}}
+	return byCreation.Page(ctx, o.db, int64(o.org), page, limit)
 }
 
 // Webhook reads one endpoint.
