@@ -172,13 +172,7 @@ func readSince(object *strictjson.Object, now time.Time) (since time.Time, err e
 	var fields fault.Fields
 	r := strictjson.Read(object, &fields)
 	if text, ok := r.Required("since"); ok {
-		var good bool
-		switch since, good = pain.ParseMoment(text); {
-		case !good:
-			r.Fault("since", "must be a time such as 2026-01-15T10:30:00Z, or a real date in the form YYYY-MM-DD.")
-		case since.After(now):
-			r.Fault("since", "must not be in the future (a time, or YYYY-MM-DD in UTC).")
-		}
+		since, _ = pain.ReadMoment(&r, "since", text, now)
 	}
 	r.Done()
 	if oldest := now.Add(-webhooks.DeliveriesKept); since.Before(oldest) {

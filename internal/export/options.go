@@ -50,13 +50,7 @@ func Read(body *strictjson.Object, now time.Time) (Options, error) {
 	}
 	readInclude(&r, &fields, &o)
 	if text, given := r.String("since"); given {
-		at, ok := pain.ParseMoment(text)
-		switch {
-		case !ok:
-			r.Fault("since", "must be a time such as 2026-01-15T10:30:00Z, or a real date in the form YYYY-MM-DD.")
-		case at.After(now):
-			r.Fault("since", "must not be in the future (a time, or YYYY-MM-DD in UTC).")
-		}
+		at, _ := pain.ReadMoment(&r, "since", text, now)
 		o.Since = at.UTC().Truncate(time.Second)
 	}
 	o.Deidentify, _ = r.Bool("deidentify")

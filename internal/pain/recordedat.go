@@ -21,18 +21,28 @@ func readRecordedAt(r *strictjson.Reader, in Intake, otherwise time.Time) time.T
 	if isText && text == "" {
 		return otherwise
 	}
-	at, ok := ParseMoment(text)
+	at, ok := ReadMoment(r, "recorded_at", text, in.Now.Add(maxAhead))
 	switch {
 	case !ok:
-		r.Fault("recorded_at", "must be a time such as 2026-01-15T10:30:00Z, or a real date in the form YYYY-MM-DD.")
-	case at.Sub(in.Now) > maxAhead:
-		r.Fault("recorded_at", "must not be in the future (a time, or YYYY-MM-DD in UTC).")
 	case localDate(at).Before(in.Birth):
 		r.Fault("recorded_at", "must not be before the date of birth (YYYY-MM-DD).")
 	case localDate(at).Before(earliestBirth):
 		r.Fault("recorded_at", "must not be before 1900-01-01 (YYYY-MM-DD).")
 	}
 	return truncate(at)
+}
+
+// ReadMoment parses a field with a time, or reports what is wrong with it. The
+// time must not be after latest, which is about now.
+func ReadMoment(r *strictjson.Reader, name, text string, latest time.Time) (at time.Time, ok bool) {
+	switch at, ok = ParseMoment(text); {
+	case !ok:
+		r.Fault(name, "must be a time such as 2026-01-15T10:30:00Z, or a real date in the form YYYY-MM-DD.")
+	case at.After(latest):
+		r.Fault(name, "must not be in the future (a time, or YYYY-MM-DD in UTC).")
+		ok = false
+	}
+	return at, ok
 }
 
 // ParseMoment parses an RFC 3339 time or a date.

@@ -82,12 +82,9 @@ var earliest = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.ReportRequest, declared *reporttype.Declaration, now time.Time) {
 	q.AsOf = now.UTC().Truncate(time.Second)
 	if text, given := r.String("as_of"); given {
-		at, ok := pain.ParseMoment(text)
+		at, ok := pain.ReadMoment(&r, "as_of", text, now)
 		switch {
 		case !ok:
-			r.Fault("as_of", "must be a time such as 2026-01-15T10:30:00Z, or a real date in the form YYYY-MM-DD.")
-		case at.After(now):
-			r.Fault("as_of", "must not be in the future (a time, or YYYY-MM-DD in UTC).")
 		case at.Before(earliest):
 			r.Fault("as_of", "must not be before 1900-01-01 (YYYY-MM-DD).")
 		default:
