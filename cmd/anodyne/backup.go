@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"time"
@@ -21,12 +22,7 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 	fs := cli.Flags(e, "backup", "backup FILE [flags]\n\nWrites a consistent backup of the database to a new file, while servers keep running. The file is read back and verified before it appears under its name.\nWith a database key, the backup is encrypted and contains the keys of the data directory; without one, it is authenticated with the audit key.")
 	cfg.Store(fs)
 	verify := fs.Bool("verify", false, "verify the checksums of an existing backup instead of writing one")
-	words, err := cli.Parse(e, fs, args, 1)
-	if err != nil {
-		return err
-	}
-	cfg.Finish()
-	sc, err := cfg.Opening(commandLog())
+	file, sc, err := parseBackup(e, fs, args, &cfg)
 	if err != nil {
 		return err
 	}
@@ -36,11 +32,11 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		sum, err := backup.Verify(ctx, words[0], keys, show)
+		sum, err := backup.Verify(ctx, file, keys, show)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.Stdout, "%s is intact: %s\n", words[0], inWords(sum))
+		fmt.Fprintf(e.Stdout, "%s is intact: %s\n", file, inWords(sum))
 		return nil
 	}
 	// Not openStore, which would create a missing database.
@@ -48,7 +44,7 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := backup.Write(ctx, s.System(), backup.Keys{Database: sc.Key, Audit: s.System().KeyFiles()["audit.key"]}, words[0], version, time.Now(), show)
+	sum, err := backup.Write(ctx, s.System(), backup.Keys{Database: sc.Key, Audit: s.System().KeyFiles()["audit.key"]}, file, version, time.Now(), show)
 	if err == nil {
 		if recordErr := s.System().RecordBackup(ctx, sum.MadeAt); recordErr != nil {
 			fmt.Fprintf(e.Stderr, "anodyne: the backup is complete, but the database could not record it, so the metrics show an older one: %v\n", recordErr)
@@ -57,11 +53,23 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "wrote and verified %s: %s\n", words[0], inWords(sum))
+	fmt.Fprintf(e.Stdout, "wrote and verified %s: %s\n", file, inWords(sum))
 	if !sum.Encrypted {
 		fmt.Fprintf(e.Stdout, "The backup is not encrypted. Keep audit.key and master.key of %s in a separate place: a restore needs them.\n", cfg.DataDir)
 	}
 	return nil
+}
+
+// parseBackup parses the command line of backup and restore: a file and the
+// settings of the database.
+func parseBackup(e cli.Env, fs *flag.FlagSet, args []string, cfg *config.Config) (file string, sc store.Config, err error) {
+	words, err := cli.Parse(e, fs, args, 1)
+	if err != nil {
+		return "", sc, err
+	}
+	cfg.Finish()
+	sc, err = cfg.Opening(commandLog())
+	return words[0], sc, err
 }
 
 func inWords(s backup.Summary) string {
@@ -78,12 +86,7 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 	cfg.Store(fs)
 	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, if it differs from the key of the database")
 	erasures := fs.String("erasures", "", "`file` with patients to erase after the restore, one identifier on each line, such as a copy of DATA-DIR/erasures from another node")
-	words, err := cli.Parse(e, fs, args, 1)
-	if err != nil {
-		return err
-	}
-	cfg.Finish()
-	sc, err := cfg.Opening(commandLog())
+	file, sc, err := parseBackup(e, fs, args, &cfg)
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 			return err
 		}
 	}
-	_, err = backup.Restore(ctx, sc, keys, words[0], cli.Bar(e.Stderr), func(s store.System, sum backup.Summary) error {
+	_, err = backup.Restore(ctx, sc, keys, file, cli.Bar(e.Stderr), func(s store.System, sum backup.Summary) error {
 		fmt.Fprintf(e.Stdout, "restored and verified: %s\n", inWords(sum))
 		if err := noteRestore(ctx, s, sum); err != nil || len(erased) == 0 {
 			return err

@@ -48,30 +48,10 @@ var painColumns = []summaryColumn{
 	kept("pain_body_site", pain.TextColumn, "", func(s *summary.Summary) pain.Cell { return textOrNull(s.Pain.BodySite) }),
 	kept("pain_laterality", pain.TextColumn, "", func(s *summary.Summary) pain.Cell { return textOrNull(s.Pain.Laterality) }),
 	kept("pain_scores", pain.IntegerColumn, "the number of comparable scores", func(s *summary.Summary) pain.Cell { return count(s.Pain.Scores) }),
-	dated("pain_index_date", pain.DateColumn, "the day of the first comparable score", func(s *summary.Summary) pain.Cell {
-		if s.Pain.Baseline == nil {
-			return pain.Cell{}
-		}
-		return day(s.Pain.Baseline.IndexDate)
-	}),
-	kept("pain_baseline", pain.NumberColumn, "0 to 10", func(s *summary.Summary) pain.Cell {
-		if s.Pain.Baseline == nil {
-			return pain.Cell{}
-		}
-		return numberOrNull(s.Pain.Baseline.Score)
-	}),
-	kept("pain_latest", pain.NumberColumn, "0 to 10", func(s *summary.Summary) pain.Cell {
-		if s.Pain.Latest == nil {
-			return pain.Cell{}
-		}
-		return numberOrNull(s.Pain.Latest.Score)
-	}),
-	dated("pain_latest_at", pain.MomentColumn, "", func(s *summary.Summary) pain.Cell {
-		if s.Pain.Latest == nil {
-			return pain.Cell{}
-		}
-		return moment(s.Pain.Latest.RecordedAt)
-	}),
+	dated("pain_index_date", pain.DateColumn, "the day of the first comparable score", ofPart(baseline, func(b *summary.Baseline) pain.Cell { return day(b.IndexDate) })),
+	kept("pain_baseline", pain.NumberColumn, "0 to 10", ofPart(baseline, func(b *summary.Baseline) pain.Cell { return numberOrNull(b.Score) })),
+	kept("pain_latest", pain.NumberColumn, "0 to 10", ofPart(latest, func(p *summary.Point) pain.Cell { return numberOrNull(p.Score) })),
+	dated("pain_latest_at", pain.MomentColumn, "", ofPart(latest, func(p *summary.Point) pain.Cell { return moment(p.RecordedAt) })),
 	ofChange("pain_change", pain.NumberColumn, "latest score minus baseline; negative is better", func(c *summary.Change) pain.Cell { return numberOrNull(c.Points) }),
 	ofChange("pain_change_percent", pain.NumberColumn, "", func(c *summary.Change) pain.Cell { return numberOrNull(c.Percent) }),
 	ofChange("responder_30", pain.BooleanColumn, "pain fell by 30 % or more", func(c *summary.Change) pain.Cell { return flagOrNull(c.Responder30) }),
@@ -93,14 +73,24 @@ var mmeColumns = []summaryColumn{
 	kept("mme_incomplete_reasons", pain.TextsColumn, "", func(s *summary.Summary) pain.Cell { return pain.TextsCell(s.MME.IncompleteReasons) }),
 }
 
+// The parts of a summary that a patient without comparable scores lacks.
+func baseline(s *summary.Summary) *summary.Baseline { return s.Pain.Baseline }
+func latest(s *summary.Summary) *summary.Point      { return s.Pain.Latest }
+func change(s *summary.Summary) *summary.Change     { return s.Pain.Change }
+
+// ofPart returns the cell of a part, which is null if there is no such part.
+func ofPart[T any](part func(s *summary.Summary) *T, cell func(*T) pain.Cell) func(s *summary.Summary) pain.Cell {
+	return func(s *summary.Summary) pain.Cell {
+		if p := part(s); p != nil {
+			return cell(p)
+		}
+		return pain.Cell{}
+	}
+}
+
 // ofChange returns a column of the change in pain.
 func ofChange(name string, t pain.ColumnType, about string, cell func(c *summary.Change) pain.Cell) summaryColumn {
-	return kept(name, t, about, func(s *summary.Summary) pain.Cell {
-		if s.Pain.Change == nil {
-			return pain.Cell{}
-		}
-		return cell(s.Pain.Change)
-	})
+	return kept(name, t, about, ofPart(change, cell))
 }
 
 // ofMME returns a column with a dose.
@@ -121,12 +111,7 @@ func instrumentColumns() (list []summaryColumn) {
 			return nil
 		}
 		column := func(suffix string, t pain.ColumnType, cell func(in *summary.Instrument) pain.Cell) summaryColumn {
-			return kept(info.Name+suffix, t, "the latest "+info.Title, func(s *summary.Summary) pain.Cell {
-				if in := of(s); in != nil {
-					return cell(in)
-				}
-				return pain.Cell{}
-			})
+			return kept(info.Name+suffix, t, "the latest "+info.Title, ofPart(of, cell))
 		}
 		at := column("_at", pain.MomentColumn, func(in *summary.Instrument) pain.Cell { return moment(in.RecordedAt) })
 		at.Privacy = pain.DaysOnly

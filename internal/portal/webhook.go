@@ -72,11 +72,7 @@ type deliveryPage struct {
 }
 
 func (p *Portal) delivery(v *visit) error {
-	w, err := v.webhook()
-	if err != nil {
-		return err
-	}
-	deliveryID, err := v.deliveryID()
+	w, deliveryID, err := v.delivery()
 	if err != nil {
 		return err
 	}
@@ -92,20 +88,19 @@ func (p *Portal) delivery(v *visit) error {
 	return v.show("delivery", "Delivery", page)
 }
 
-func (v *visit) deliveryID() (id.Delivery, error) {
-	deliveryID, err := id.Parse[id.DeliveryKind](v.r.PathValue("delivery"))
-	if err != nil {
-		return deliveryID, fault.Missing("delivery", "")
+// delivery returns the webhook and the identifier of the delivery in the path.
+func (v *visit) delivery() (w webhooks.Webhook, deliveryID id.Delivery, err error) {
+	if w, err = v.webhook(); err != nil {
+		return w, deliveryID, err
 	}
-	return deliveryID, nil
+	if deliveryID, err = id.Parse[id.DeliveryKind](v.r.PathValue("delivery")); err != nil {
+		err = fault.Missing("delivery", "")
+	}
+	return w, deliveryID, err
 }
 
 func (p *Portal) redeliver(v *visit) error {
-	w, err := v.webhook()
-	if err != nil {
-		return err
-	}
-	deliveryID, err := v.deliveryID()
+	w, deliveryID, err := v.delivery()
 	if err != nil {
 		return err
 	}

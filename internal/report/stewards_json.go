@@ -30,30 +30,29 @@ type stewardshipJSON struct {
 // stewardshipCounts counts listed patients with some property. Those under
 // undetermined are not decided by the available data.
 type stewardshipCounts struct {
-	Listed          int            `json:"listed"`
-	Current         int            `json:"current"`
-	Bands           map[string]int `json:"mme_bands"`
-	AtLeast50       int            `json:"ge_50"`
-	AtLeast90       int            `json:"ge_90"`
-	Overlap         int            `json:"opioid_benzo_overlap"`
-	NaloxoneGap     int            `json:"naloxone_gap"`
-	NoUDS           int            `json:"no_uds_12_months"`
-	NoPEG           int            `json:"no_peg_12_months"`
-	ManyPrescribers int            `json:"prescribers_ge_4"`
-	Incomplete      int            `json:"incomplete"`
-	Assumed         int            `json:"assumed"` // with figures that depend on assumed days
-	OutOfScope      int            `json:"out_of_guideline_scope"`
-	Undetermined    struct {
-		Exposed         int `json:"opioid_exposure"`
-		Current         int `json:"current"`
-		AtLeast50       int `json:"ge_50"`
-		AtLeast90       int `json:"ge_90"`
-		Overlap         int `json:"opioid_benzo_overlap"`
-		NaloxoneGap     int `json:"naloxone_gap"`
-		NoUDS           int `json:"no_uds_12_months"`
-		NoPEG           int `json:"no_peg_12_months"`
-		ManyPrescribers int `json:"prescribers_ge_4"`
+	Listed  int            `json:"listed"`
+	Current int            `json:"current"`
+	Bands   map[string]int `json:"mme_bands"`
+	riskCounts
+	Incomplete   int `json:"incomplete"`
+	Assumed      int `json:"assumed"` // with figures that depend on assumed days
+	OutOfScope   int `json:"out_of_guideline_scope"`
+	Undetermined struct {
+		Exposed int `json:"opioid_exposure"`
+		Current int `json:"current"`
+		riskCounts
 	} `json:"undetermined"`
+}
+
+// riskCounts counts patients by risk.
+type riskCounts struct {
+	AtLeast50       int `json:"ge_50"`
+	AtLeast90       int `json:"ge_90"`
+	Overlap         int `json:"opioid_benzo_overlap"`
+	NaloxoneGap     int `json:"naloxone_gap"`
+	NoUDS           int `json:"no_uds_12_months"`
+	NoPEG           int `json:"no_peg_12_months"`
+	ManyPrescribers int `json:"prescribers_ge_4"`
 }
 
 // stewardshipJSONRow is the JSON form of a patient.

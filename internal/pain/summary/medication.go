@@ -168,26 +168,29 @@ func (e *evidence) overlappedCourses() []drug.Course {
 // spans returns the days of the window on which medicines of a class are
 // taken.
 func (e *evidence) spans(class series.Class) []drug.Span {
-	var list []drug.Span
-	for i := range e.medicines {
-		m := &e.medicines[i]
-		if span, ok := m.Within(e.window()); ok && m.Class == class {
-			list = append(list, span)
-		}
-	}
-	return list
+	return e.spansOf(class, func(m *medicine) drug.Span { return m.Span })
 }
 
 // certainSpans is spans without assumed days.
 func (e *evidence) certainSpans(class series.Class) []drug.Span {
-	var list []drug.Span
-	for i := range e.medicines {
-		m := &e.medicines[i]
+	return e.spansOf(class, func(m *medicine) drug.Span {
 		certain := m.Span
 		if m.Open {
 			certain.Last = min(certain.Last, certain.First)
 		}
-		if span, ok := certain.Within(e.window()); ok && m.Class == class {
+		return certain
+	})
+}
+
+// spansOf returns the days of the window, of those that days returns for the
+// medicines of a class.
+func (e *evidence) spansOf(class series.Class, days func(*medicine) drug.Span) (list []drug.Span) {
+	for i := range e.medicines {
+		m := &e.medicines[i]
+		if m.Class != class {
+			continue
+		}
+		if span, ok := days(m).Within(e.window()); ok {
 			list = append(list, span)
 		}
 	}
