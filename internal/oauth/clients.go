@@ -35,15 +35,7 @@ func (c *cache) client(clientID id.Client, hash [sha256.Size]byte, now time.Time
 
 // putClient caches a client that was read at this epoch.
 func (c *cache) putClient(clientID id.Client, hash [sha256.Size]byte, found clients.Client, epoch int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.epoch != epoch {
-		return // something was revoked in the meantime
-	}
-	if len(c.clients) >= cacheLimit {
-		clear(c.clients)
-	}
-	c.clients[shownSecret{clientID, hash}] = found
+	remember(c, c.clients, shownSecret{clientID, hash}, found, epoch)
 }
 
 // usedSecret records that the last use of a secret is stored, so that it is

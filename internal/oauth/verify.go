@@ -58,15 +58,20 @@ func (c *cache) get(hash [sha256.Size]byte) *clients.Token {
 
 // put caches a token that was read at this epoch.
 func (c *cache) put(hash [sha256.Size]byte, t *clients.Token, epoch int64) {
+	remember(c, c.known, hash, t, epoch)
+}
+
+// remember adds what was read at an epoch to one of the maps of the cache.
+func remember[K comparable, V any](c *cache, to map[K]V, key K, value V, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch {
 		return // something was revoked in the meantime
 	}
-	if len(c.known) >= cacheLimit {
-		clear(c.known)
+	if len(to) >= cacheLimit {
+		clear(to)
 	}
-	c.known[hash] = t
+	to[key] = value
 }
 
 func (c *cache) forget(hash [sha256.Size]byte) {
