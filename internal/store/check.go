@@ -10,10 +10,16 @@ import (
 
 // CheckTables checks the database and describes the problems found: in the file
 // itself on SQLite, in the counters that pages and totals depend on, and in the
-// table by which identifiers are found.
+// table by which identifiers are found. Each organisation is checked in a
+// snapshot of its own, because a Citus cluster has none of all organisations.
 func (s System) CheckTables(ctx context.Context) (problems []string, err error) {
-	err = s.db.Snapshot(ctx, func(tx engine.Tx) error {
-		problems = nil
+	type named struct {
+		no   int64
+		name string
+	}
+	var orgs []named
+	if err := s.db.Read(ctx, func(tx engine.Tx) error {
+		problems, orgs = nil, nil
 		if sql := s.db.Dialect().Integrity; sql != "" {
 			if err := tx.Query(sql, func(r engine.Row) error {
 				if verdict := r.Text(0); verdict != "ok" {
@@ -24,69 +30,90 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 				return err
 			}
 		}
-		if err := tx.Query(s.db.Dialect().Tampered, func(r engine.Row) error {
-			problems = append(problems, "the audit log: "+r.Text(0)+" that does not belong to this program")
-			return nil
+		return tx.Many(
+			engine.Stmt{SQL: s.db.Dialect().Tampered, Each: func(r engine.Row) error {
+				problems = append(problems, "the audit log: "+r.Text(0)+" that does not belong to this program")
+				return nil
+			}},
+			engine.Stmt{SQL: `SELECT org_no, name FROM org ORDER BY name`, Each: func(r engine.Row) error {
+				orgs = append(orgs, named{r.Int(0), r.Text(1)})
+				return nil
+			}},
+		)
+	}); err != nil {
+		return nil, err
+	}
+	for _, org := range orgs {
+		var found []string
+		if err := s.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
+			found, err = checkOrg(tx, org.no)
+			return err
 		}); err != nil {
-			return err
+			return problems, fmt.Errorf("organisation %s: %w", org.name, err)
 		}
-		if err := tx.Query(`SELECT o.name FROM org o JOIN (SELECT DISTINCT org_no FROM (
-			SELECT org_no, report_type, status, reports AS n FROM report_count UNION ALL SELECT org_no, report_type, status, -1 FROM report) AS counted
-			GROUP BY org_no, report_type, status HAVING sum(n) <> 0) AS wrong ON wrong.org_no = o.org_no ORDER BY o.name`, func(r engine.Row) error {
-			problems = append(problems, "organisation "+r.Text(0)+": the report counters do not match its reports")
-			return nil
-		}); err != nil {
-			return err
+		for _, problem := range found {
+			problems = append(problems, "organisation "+org.name+": "+problem)
 		}
-		wrong, err := checkIdentifiers(tx)
-		if problems = append(problems, wrong...); err != nil {
-			return err
-		}
-		wrong, err = checkVersions(tx)
-		if problems = append(problems, wrong...); err != nil {
-			return err
-		}
-		wrong, err = checkCohorts(tx)
-		if problems = append(problems, wrong...); err != nil {
-			return err
-		}
-		wrong, err = wrongCounters(tx)
-		problems = append(problems, wrong...)
-		return err
-	})
-	return problems, err
+	}
+	return problems, nil
 }
+
+// checkOrg checks the tables of one organisation.
+func checkOrg(tx engine.Tx, org int64) (problems []string, err error) {
+	// wrong is a statement that has rows only if there is a problem.
+	wrong := func(what, sql string, more ...any) engine.Stmt {
+		first := true
+		return engine.Stmt{SQL: sql, Args: append([]any{org}, more...), Each: func(engine.Row) error {
+			if first {
+				problems, first = append(problems, what), false
+			}
+			return nil
+		}}
+	}
+	if err := tx.Many(
+		wrong("the report counters do not match its reports", `SELECT 1 FROM (
+			SELECT report_type, status, reports AS n FROM report_count WHERE org_no = $1
+			UNION ALL SELECT report_type, status, -1 FROM report WHERE org_no = $1) AS counted
+			GROUP BY report_type, status HAVING sum(n) <> 0`),
+		wrong("a correction does not name the first record of its chain", `SELECT 1 FROM clinical_record r
+			JOIN clinical_record c ON c.org_no = $1 AND c.id = r.corrects WHERE r.org_no = $1 AND r.corrects IS NOT NULL
+			AND (r.root IS NULL OR r.version IS NULL OR r.root <> COALESCE(c.root, c.id) OR r.version <> COALESCE(c.version, 1) + 1) LIMIT 1`),
+		wrong("an identifier is that of a clinical record that does not exist", `SELECT 1 FROM record_identifier i
+			LEFT JOIN clinical_record r ON r.org_no = $1 AND r.id = i.root WHERE i.org_no = $1 AND r.id IS NULL LIMIT 1`),
+		wrong(wrongCohorts, `SELECT 1 FROM cohort c WHERE c.org_no = $1
+			AND c.members <> (SELECT count(*) FROM cohort_member m WHERE m.org_no = $1 AND m.cohort_id = c.id) LIMIT 1`),
+		wrong(wrongCohorts, `SELECT 1 FROM cohort_member m WHERE m.org_no = $1 AND (
+			NOT EXISTS (SELECT 1 FROM patient p WHERE p.org_no = $1 AND p.patient_no = m.patient_no)
+			OR NOT EXISTS (SELECT 1 FROM cohort c WHERE c.org_no = $1 AND c.id = m.cohort_id)) LIMIT 1`),
+		wrong("the holes in the numbers of patients do not match those merged or erased", `SELECT 1 FROM (
+			SELECT block, holes AS n FROM patient_hole WHERE org_no = $1
+			UNION ALL SELECT (patient_no - 1) / $2, -1 FROM patient_gone WHERE org_no = $1) AS counted GROUP BY block HAVING sum(n) <> 0`, int64(patients.HoleBlock)),
+		wrong("a patient is still there that was merged or erased", `SELECT 1 FROM patient_gone g WHERE g.org_no = $1 AND (
+			EXISTS (SELECT 1 FROM patient p WHERE p.org_no = $1 AND p.patient_no = g.patient_no)
+			OR EXISTS (SELECT 1 FROM patient p WHERE p.org_no = $1 AND p.id = g.id)) LIMIT 1`),
+		wrongCounters(org, &problems),
+	); err != nil {
+		return nil, err
+	}
+	wrongIdentifiers, err := checkIdentifiers(tx, org)
+	return append(problems, wrongIdentifiers...), err
+}
+
+const wrongCohorts = "the lists of its cohorts do not match its cohorts and patients"
 
 // wrongCounters compares the counters of patients with the patients. Every
 // number given belongs to a patient, or to one that was merged or erased.
-func wrongCounters(tx engine.Tx) (problems []string, err error) {
-	err = tx.Many(
-		engine.Stmt{SQL: `SELECT o.name, c.patients - c.gone, coalesce(n.patients, 0), c.gone, coalesce(n.gone, 0), c.patients, coalesce(n.highest, 0) FROM org o
-			JOIN org_counter c ON c.org_no = o.org_no
-			LEFT JOIN (SELECT org_no, sum(here) AS patients, count(*) - sum(here) AS gone, max(patient_no) AS highest FROM (
-				SELECT org_no, patient_no, 1 AS here FROM patient UNION ALL SELECT org_no, patient_no, 0 FROM patient_gone) AS numbered GROUP BY org_no) n
-				ON n.org_no = o.org_no ORDER BY o.name`, Each: func(r engine.Row) error {
-			if counted, n, highest := r.Int(1), r.Int(2), r.Int(6); counted != n || r.Int(5) != highest {
-				problems = append(problems, fmt.Sprintf("organisation %s: the counter is %d patients, but there are %d, up to number %d", r.Text(0), counted, n, highest))
-			}
-			if counted, n := r.Int(3), r.Int(4); counted != n {
-				problems = append(problems, fmt.Sprintf("organisation %s: the counter is %d merged or erased patients, but there are %d", r.Text(0), counted, n))
-			}
-			return nil
-		}},
-		engine.Stmt{SQL: `SELECT o.name FROM org o JOIN (SELECT DISTINCT org_no FROM (
-			SELECT org_no, block, holes AS n FROM patient_hole UNION ALL SELECT org_no, (patient_no - 1) / $1, -1 FROM patient_gone) AS counted
-			GROUP BY org_no, block HAVING sum(n) <> 0) AS wrong ON wrong.org_no = o.org_no ORDER BY o.name`, Args: []any{int64(patients.HoleBlock)}, Each: func(r engine.Row) error {
-			problems = append(problems, "organisation "+r.Text(0)+": the holes in the numbers of patients do not match those merged or erased")
-			return nil
-		}},
-		engine.Stmt{SQL: `SELECT DISTINCT o.name FROM org o JOIN (
-			SELECT p.org_no FROM patient_gone g JOIN patient p ON p.org_no = g.org_no AND p.patient_no = g.patient_no
-			UNION ALL SELECT p.org_no FROM patient_gone g JOIN patient p ON p.org_no = g.org_no AND p.id = g.id) AS still
-			ON still.org_no = o.org_no ORDER BY o.name`, Each: func(r engine.Row) error {
-			problems = append(problems, "organisation "+r.Text(0)+": a patient is still there that was merged or erased")
-			return nil
-		}},
-	)
-	return problems, err
+func wrongCounters(org int64, problems *[]string) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT c.patients - c.gone, coalesce(n.patients, 0), c.gone, coalesce(n.gone, 0), c.patients, coalesce(n.highest, 0) FROM org_counter c
+		CROSS JOIN (SELECT sum(here) AS patients, count(*) - sum(here) AS gone, max(patient_no) AS highest FROM (
+			SELECT patient_no, 1 AS here FROM patient WHERE org_no = $1 UNION ALL SELECT patient_no, 0 FROM patient_gone WHERE org_no = $1) AS numbered) n
+		WHERE c.org_no = $1`, Args: []any{org}, Each: func(r engine.Row) error {
+		if counted, n, highest := r.Int(0), r.Int(1), r.Int(5); counted != n || r.Int(4) != highest {
+			*problems = append(*problems, fmt.Sprintf("the counter is %d patients, but there are %d, up to number %d", counted, n, highest))
+		}
+		if counted, n := r.Int(2), r.Int(3); counted != n {
+			*problems = append(*problems, fmt.Sprintf("the counter is %d merged or erased patients, but there are %d", counted, n))
+		}
+		return nil
+	}}
 }
