@@ -108,12 +108,9 @@ func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Reco
 // pack adds a group to the chunk.
 func (b *recordBuilder) pack(g *group) error {
 	b.held -= len(g.Records)
-	for _, other := range b.chunk {
-		if other.Patient == g.Patient { // a patient may only occur once per transaction
-			if err := b.flush(); err != nil {
-				return err
-			}
-			break
+	if slices.ContainsFunc(b.chunk, func(other *group) bool { return other.Patient == g.Patient }) {
+		if err := b.flush(); err != nil { // so that the journal has them in this order
+			return err
 		}
 	}
 	b.chunk = append(b.chunk, g)
@@ -166,6 +163,8 @@ func (c recordChunk) lines() (n int64) {
 	return n
 }
 
+func (c recordChunk) join(other chunk) chunk { return append(c, other.(recordChunk)...) }
+
 func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
 	groups := make([]patients.ImportedRecords, len(c))
 	for i, g := range c {
@@ -173,7 +172,7 @@ func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(row, e
 	}
 	added, missing, err := org.ImportRecords(ctx, groups)
 	if err != nil {
-		return 0, err
+		return int64(added), err
 	}
 	for _, i := range missing {
 		for _, line := range c[i].at {

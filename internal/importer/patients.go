@@ -103,10 +103,15 @@ type patientChunk struct {
 
 func (c patientChunk) lines() int64 { return int64(len(c.rows)) }
 
+func (c patientChunk) join(other chunk) chunk {
+	o := other.(patientChunk)
+	return patientChunk{append(c.rows, o.rows...), append(c.patients, o.patients...), append(c.external, o.external...)}
+}
+
 func (c patientChunk) keep(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
 	added, others, err := org.ImportPatients(ctx, c.patients)
 	if err != nil {
-		return 0, err
+		return int64(added), err
 	}
 	return int64(added), c.refuse(others, refuse)
 }

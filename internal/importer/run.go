@@ -16,8 +16,8 @@ import (
 type jsonValue = jsontext.Value
 
 const (
-	// chunkLines is the number of lines per transaction, which takes some
-	// milliseconds, so that a server on the same database is not blocked.
+	// chunkLines is the number of lines per chunk. A transaction stores one or
+	// more.
 	chunkLines = 250
 	// progressLines is the number of lines between progress reports.
 	progressLines = 200
@@ -39,8 +39,10 @@ type job struct {
 	chunks  chan chunk
 }
 
-// chunk is what one transaction stores.
+// chunk is some lines, which are stored together.
 type chunk interface {
+	// join returns the chunk with the lines of another one of its kind.
+	join(other chunk) chunk
 	// keep stores the chunk and returns the number of new lines. It calls
 	// refuse for lines that turned out to be invalid.
 	keep(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
@@ -61,7 +63,7 @@ func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err
 		}
 	}
 	j := &job{Config: cfg, file: f, people: p, refused: newRefused(path, f.path, f.src), repeats: newRepeats(f.src.size),
-		sum: Summary{File: f.path, Kind: f.kind}, chunks: make(chan chunk, 4)}
+		sum: Summary{File: f.path, Kind: f.kind}, chunks: make(chan chunk, max(4, cfg.Org.ImportLines()/chunkLines))}
 	defer func() {
 		err = errors.Join(err, j.refused.close())
 		sum = j.sum
@@ -185,14 +187,21 @@ func (j *job) refuse(r row, err error) error {
 // tries is how often a chunk is attempted while the database is unavailable.
 const tries = 5
 
-// write stores the chunks in order.
+// write stores the chunks in order, as many at a time as fit in a transaction.
 func (j *job) write(ctx context.Context) error {
 	for c := range j.chunks {
+		for c.lines() < int64(j.Org.ImportLines()) {
+			more, ok := <-j.chunks
+			if !ok {
+				break
+			}
+			c = c.join(more)
+		}
 		added, err := j.keep(ctx, c)
+		j.sum.Imported += added
 		if err != nil {
 			return err
 		}
-		j.sum.Imported += added
 		j.sum.Already += c.lines() - added
 	}
 	return nil
@@ -207,14 +216,15 @@ func (j *job) keep(ctx context.Context, c chunk) (added int64, err error) {
 		return c.preview(ctx, j.Org, refuse)
 	}
 	for try := 1; ; try++ {
-		added, err = c.keep(ctx, j.Org, refuse)
+		stored, err := c.keep(ctx, j.Org, refuse)
+		added += stored // also of a failure: a chunk may take several transactions
 		if !fault.Is(err, fault.Unavailable) || try == tries {
 			return added, err
 		}
 		select { // a server may be blocking the database, or starting
 		case <-time.After(time.Duration(try) * time.Second):
 		case <-ctx.Done():
-			return 0, fmt.Errorf("%w: %w", ctx.Err(), err)
+			return added, fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (w *writer) batch(first *job) {
 	members := []*job{first}
 	began := false
 	err := w.limited(func() error {
-		if err := w.exec(beginWriting); err != nil {
+		if err := w.begin(); err != nil {
 			return err
 		}
 		began = true
@@ -83,9 +83,21 @@ func (w *writer) limited(fn func() error) error {
 
 // together runs the first write and those waiting, and commits. If it returns
 // an error, the state of the transaction is unknown.
+//
+// The first write needs no savepoint: if it fails, there is nothing else in the
+// transaction, which ends, and the others are run in the next one. A savepoint
+// is expensive for a large write, such as a chunk of an import: SQLite copies
+// every page before the first change after it.
 func (w *writer) together(members *[]*job) error {
-	start := time.Now()
-	for j := (*members)[0]; j != nil; j = w.next(start, members) {
+	start, first := time.Now(), (*members)[0]
+	first.err = w.call(first)
+	if w.conn.GetAutocommit() {
+		return errLostTransaction
+	}
+	if first.err != nil {
+		return nil // without a COMMIT, it is rolled back
+	}
+	for j := w.next(start, members); j != nil; j = w.next(start, members) {
 		if err := w.member(j); err != nil {
 			return err
 		}
@@ -110,7 +122,7 @@ func (w *writer) next(start time.Time, members *[]*job) *job {
 	return nil
 }
 
-// member runs one write of a batch inside a savepoint. It stores the write's
+// member runs a further write of a batch inside a savepoint. It stores the write's
 // error in the job and returns only errors that affect the whole batch.
 func (w *writer) member(j *job) error {
 	if err := w.exec("SAVEPOINT member"); err != nil {
@@ -131,7 +143,7 @@ func (w *writer) member(j *job) error {
 // alone runs one write in its own transaction.
 func (w *writer) alone(j *job) error {
 	return w.limited(func() error {
-		if err := w.exec(beginWriting); err != nil {
+		if err := w.begin(); err != nil {
 			return err
 		}
 		if err := w.call(j); err != nil {

@@ -105,6 +105,10 @@ func (db *DB) Dialect() *Dialect { return db.engine.dialect() }
 // another machine.
 func (db *DB) Files() Files { return db.engine.files() }
 
+// Awaited reports whether another process waits until this one, which has the
+// write lock of a SQLite file, ends its transaction.
+func (db *DB) Awaited() bool { return db.engine.awaited() }
+
 // Attend takes the lock of a node. The lock is held until leave is called or
 // the process ends.
 func (db *DB) Attend(ctx context.Context, node int64) (leave func(), err error) {

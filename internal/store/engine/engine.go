@@ -34,6 +34,9 @@ type engine interface {
 	// only where Dialect.Locks is empty.
 	attend(ctx context.Context, node int64) (leave func(), err error)
 	attends(node int64) bool
+	// awaited reports whether another process waits for the end of a
+	// transaction.
+	awaited() bool
 	// connections returns the state of the connection pool.
 	connections() poolState
 	// files returns the files of the database. It is empty if the database is

@@ -279,6 +279,9 @@ func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), 
 // attends is not used: Dialect.Locks lists the locks.
 func (e *postgresEngine) attends(int64) bool { return false }
 
+// awaited is always false: transactions do not wait for each other.
+func (e *postgresEngine) awaited() bool { return false }
+
 func (e *postgresEngine) close() error {
 	e.rounds.Close()
 	e.pool.Close()

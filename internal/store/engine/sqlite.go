@@ -22,7 +22,7 @@ var sqliteDialect = Dialect{
 	Journal: []string{
 		`INSERT INTO journal_head (org_no, pos) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET pos = pos + 1`,
 		`INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
-		 SELECT $1, pos, $2, $3, $4, $5, $6, $7, $8 FROM journal_head WHERE org_no = $1`,
+		 VALUES ($1, (SELECT pos FROM journal_head WHERE org_no = $1), $2, $3, $4, $5, $6, $7, $8)`, // an INSERT ... SELECT would be undoable, and copy pages
 	},
 	hasTable: `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1`,
 	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_each($2) AS wanted
@@ -108,7 +108,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *writerMetrics) error 
 		}
 		e.readers.give(r)
 	}
-	e.writer = startWriter(w, m, e.observe)
+	e.writer = startWriter(w, e.lock, m, e.observe)
 	e.keepLog(path)
 	return nil
 }
@@ -181,6 +181,8 @@ func (e *sqliteEngine) attend(_ context.Context, node int64) (leave func(), err 
 	}
 	return func() { _ = f.Close() }, nil
 }
+
+func (e *sqliteEngine) awaited() bool { return e.writer.turns.othersWait() }
 
 func (e *sqliteEngine) attends(node int64) bool { return byteHeld(e.lock, node) }
 

@@ -2,17 +2,19 @@ package engine
 
 import (
 	"context"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // writer owns the only connection that writes to a SQLite file. It runs all
-// waiting writes in one transaction, each in a savepoint, and reports their
-// results after COMMIT, so that a hundred writes share one fsync. The
+// waiting writes in one transaction, each but the first in a savepoint, and
+// reports their results after COMMIT, so that a hundred writes share one fsync. The
 // transactions are in batch.go.
 type writer struct {
 	conn    *sqliteConn
+	turns   turns
 	jobs    chan *job
 	asides  chan func(*sqliteConn)
 	closing chan struct{}
@@ -39,8 +41,8 @@ type job struct {
 // waiting.
 func (j *job) take() bool { return j.ctx.Err() == nil && !j.taken.Swap(true) }
 
-func startWriter(conn *sqliteConn, m *writerMetrics, observe Observe) *writer {
-	w := &writer{conn: conn, jobs: make(chan *job, 1024), asides: make(chan func(*sqliteConn)), closing: make(chan struct{}), done: make(chan struct{}), metrics: m, observe: observe}
+func startWriter(conn *sqliteConn, lock *os.File, m *writerMetrics, observe Observe) *writer {
+	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), asides: make(chan func(*sqliteConn)), closing: make(chan struct{}), done: make(chan struct{}), metrics: m, observe: observe}
 	go w.loop()
 	return w
 }

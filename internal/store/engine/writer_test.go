@@ -44,9 +44,13 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writer{conn: conn, jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: newWriterMetrics(nil)}
+	lock, err := shareDatabase(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: newWriterMetrics(nil)}
 	t.Cleanup(func() {
-		if err := errors.Join(conn.close(), eyes.close()); err != nil {
+		if err := errors.Join(conn.close(), eyes.close(), lock.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -102,8 +106,8 @@ func keep(name string) func(Tx) error {
 	}
 }
 
-// Each of these is in a batch between two successful writes and affects
-// neither.
+// Each of these runs after and before a successful write and affects neither,
+// wherever it is in a batch.
 func TestBatchMemberHarmsNobody(t *testing.T) {
 	refused := errors.New("refused")
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -111,38 +115,39 @@ func TestBatchMemberHarmsNobody(t *testing.T) {
 	for name, c := range map[string]struct {
 		fn      func(b *bench, run int) func(Tx) error
 		failure string // part of the member's error; "" if it succeeds
+		ends    bool   // whether it runs to its end first
 	}{
 		"fails after writing": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error { return errors.Join(keep("bad")(tx), refused) }
-		}, "refused"},
+		}, "refused", false},
 		"panics after writing": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error { _ = keep("bad")(tx); panic("a bug") }
-		}, "panic in a write: a bug"},
+		}, "panic in a write: a bug", false},
 		"panics in the middle of a statement": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error {
 				return tx.Query(`INSERT INTO kept (name) VALUES ('bad'), ('worse') RETURNING name`, func(Row) error { panic("a bug") })
 			}
-		}, "panic in a write: a bug"},
+		}, "panic in a write: a bug", false},
 		"breaks off in the middle of a statement": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error {
 				return tx.Query(`INSERT INTO kept (name) VALUES ('bad'), ('worse') RETURNING name`, func(Row) error { return refused })
 			}
-		}, "refused"},
+		}, "refused", false},
 		"fails in what it put off": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error {
 				tx.Last(Stmt{SQL: `INSERT INTO kept (name) VALUES ('bad')`}, Stmt{SQL: `INSERT INTO kept (name) VALUES ('first')`})
 				return nil
 			}
-		}, "UNIQUE"},
+		}, "UNIQUE", false},
 		"kills the transaction": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error { return errors.Join(keep("bad")(tx), keep("poison")(tx)) }
-		}, "poisoned"},
+		}, "poisoned", false},
 		"fails only at the commit": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error {
 				_, err := tx.Exec(`INSERT INTO child (parent) VALUES ('nobody')`)
 				return errors.Join(keep("bad")(tx), err)
 			}
-		}, "FOREIGN KEY"},
+		}, "FOREIGN KEY", false},
 		"runs into the deadline": {func(b *bench, run int) func(Tx) error {
 			return func(tx Tx) error {
 				if run == 1 {
@@ -150,7 +155,7 @@ func TestBatchMemberHarmsNobody(t *testing.T) {
 				}
 				return keep("good")(tx)
 			}
-		}, ""},
+		}, "", false},
 		"runs into the deadline at its end": {func(b *bench, run int) func(Tx) error {
 			return func(tx Tx) error {
 				err := keep("good")(tx)
@@ -159,28 +164,26 @@ func TestBatchMemberHarmsNobody(t *testing.T) {
 				}
 				return err
 			}
-		}, ""},
+		}, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, alone := range []bool{false, true} {
+			for _, batch := range []string{"between", "first", "alone"} {
 				b := newBench(t)
 				want := []string{"first", "last"}
 				var first, last *job
-				if alone {
-					first = b.queue(t.Context(), keep("first"))
+				first = b.queue(t.Context(), keep("first"))
+				if batch != "between" {
 					b.work()
-				} else {
-					first = b.queue(t.Context(), keep("first"))
 				}
 				runs := 0
 				member := b.queue(t.Context(), func(tx Tx) error {
-					if len(first.answer) > 0 != alone {
+					if len(first.answer) > 0 != (batch != "between") {
 						t.Error("a write was answered before its batch was committed")
 					}
 					runs++
 					return c.fn(b, runs)(tx)
 				})
-				if alone {
+				if batch == "alone" {
 					b.work()
 				}
 				last = b.queue(t.Context(), keep("last"))
@@ -195,7 +198,7 @@ func TestBatchMemberHarmsNobody(t *testing.T) {
 					if err == nil || !strings.Contains(err.Error(), c.failure) {
 						t.Errorf("it got %v, want %q", err, c.failure)
 					}
-				case alone: // there are no other members to run again
+				case batch == "alone" || batch == "first" && !c.ends: // there are no other members yet, with which it would run again
 					if !errors.Is(err, sqlite3.INTERRUPT) {
 						t.Errorf("it got %v, want an interrupt", err)
 					}
@@ -207,7 +210,7 @@ func TestBatchMemberHarmsNobody(t *testing.T) {
 				}
 				slices.Sort(want)
 				if got := b.kept(); !slices.Equal(got, want) {
-					t.Errorf("alone %v: kept %v, want %v", alone, got, want)
+					t.Errorf("%s: kept %v, want %v", batch, got, want)
 				}
 			}
 		})
@@ -303,7 +306,7 @@ func TestCloseTwiceWhileWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := startWriter(conn, b.metrics, nil)
+	w := startWriter(conn, b.turns.lock, b.metrics, nil)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var acknowledged []string

@@ -3,7 +3,9 @@ package patients
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
+	"time"
 
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
@@ -35,71 +37,98 @@ func (o Org) selectLine(hash ImportHash, found func()) engine.Stmt {
 }
 
 // ImportRecords stores the records of lines that were not imported before, in
-// one transaction, and returns their number. Each patient must occur only once.
-// missing has the indices of groups whose patient does not exist.
+// one transaction unless others want to write, and returns their number. missing
+// has the indices of groups whose patient does not exist.
 func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added int, missing []int, err error) {
-	// Concurrent imports must lock patients in the same order.
 	order := make([]int, len(groups))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(groups[a].Patient.Bytes(), groups[b].Patient.Bytes()) })
+	if o.db.Shared() { // concurrent imports must lock patients in the same order
+		slices.SortStableFunc(order, func(a, b int) int { return bytes.Compare(groups[a].Patient.Bytes(), groups[b].Patient.Bytes()) })
+	}
+	sorted, sums := make([]ImportedRecords, len(groups)), make([]int, len(groups)+1)
+	for n, i := range order {
+		sorted[n], sums[n+1] = groups[i], sums[n]+len(groups[i].Records)
+	}
 	now := o.db.Now()
-	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
-		added, missing = 0, nil
-		numbers, err := o.patientNumbers(tx, groups, order)
+	for from := 0; from < len(sorted); {
+		rest := sorted[from:]
+		fresh := make([]int, len(rest)) // the number of new records, or -1 if there is no patient
+		done, err := o.inParts(ctx, len(rest), func(n int) int { return sums[from+n] - sums[from] }, func(tx engine.Tx, from, to int) error {
+			return o.importGroups(tx, rest[from:to], fresh[from:to], now)
+		})
 		if err != nil {
-			return err
+			return added, missing, err
 		}
-		fresh, err := o.claimRecords(tx, groups, order, numbers)
-		if err != nil {
-			return err
-		}
-		if err := o.understandFresh(tx, fresh); err != nil {
-			return err
-		}
-		news := map[int64][]pain.Record{} // a patient may have several groups
-		counted := map[int64]recordCounts{}
-		for _, i := range order {
-			if numbers[i] == 0 {
-				missing = append(missing, i)
-			} else if len(fresh[i]) > 0 {
-				added += len(fresh[i])
-				o.insertRecords(tx, numbers[i], fresh[i], nil, groups[i].Change(fresh[i]))
-				if counted[numbers[i]] == nil {
-					counted[numbers[i]] = recordCounts{}
-				}
-				for n := range fresh[i] {
-					counted[numbers[i]].add(&fresh[i][n], 1)
-				}
-				news[numbers[i]] = append(news[numbers[i]], fresh[i]...)
+		for n := range done {
+			if fresh[n] < 0 {
+				missing = append(missing, order[from+n])
+			} else {
+				added += fresh[n]
 			}
 		}
-		for i, no := range numbers {
-			if counted[no] == nil {
-				continue
-			}
-			stored := map[int64][]byte{}
-			if err := tx.Many(o.selectCounts(groups[i].Patient, counted[no], stored)); err != nil {
-				return err
-			}
-			if err := o.keepCounts(tx, no, stored, counted[no]); err != nil {
-				return err
-			}
-			delete(counted, no)
+		from += done
+	}
+	slices.Sort(missing)
+	return added, missing, nil
+}
+
+// importGroups stores the new records of groups, and sets
+// added to their number, or -1 if the patient does not exist.
+func (o Org) importGroups(tx engine.Tx, groups []ImportedRecords, added []int, now time.Time) error {
+	numbers, err := o.patientNumbers(tx, groups)
+	if err != nil {
+		return err
+	}
+	fresh, err := o.claimRecords(tx, groups, numbers)
+	if err != nil {
+		return err
+	}
+	if err := o.understandFresh(tx, fresh); err != nil {
+		return err
+	}
+	news := map[int64][]pain.Record{} // a patient may have several groups
+	for i, no := range numbers {
+		if added[i] = len(fresh[i]); no == 0 {
+			added[i] = -1
+		} else if added[i] > 0 {
+			o.insertRecords(tx, no, fresh[i], nil, groups[i].Change(fresh[i]))
+			news[no] = append(news[no], fresh[i]...)
 		}
-		for patientNo, records := range news {
-			added, err := additionOf(records)
-			if err != nil {
-				return err
-			}
-			if err := o.appendSeries(tx, patientNo, added, now); err != nil {
-				return err
-			}
+	}
+	return o.keepDerived(tx, groups, numbers, news, now)
+}
+
+// keepDerived keeps the counts and series of patients with new records.
+func (o Org) keepDerived(tx engine.Tx, groups []ImportedRecords, numbers []int64, news map[int64][]pain.Record, now time.Time) error {
+	counted, stored := map[int64]recordCounts{}, map[int64]map[int64][]byte{}
+	var reads []engine.Stmt
+	for i, no := range numbers {
+		if len(news[no]) > 0 && counted[no] == nil {
+			counted[no], stored[no] = countsOf(news[no]), map[int64][]byte{}
+			reads = append(reads, o.selectCounts(groups[i].Patient, counted[no], stored[no]))
 		}
+	}
+	if len(reads) == 0 {
 		return nil
-	})
-	return added, missing, err
+	}
+	if err := tx.Many(reads...); err != nil {
+		return err
+	}
+	for _, no := range slices.Sorted(maps.Keys(news)) {
+		if err := o.keepCounts(tx, no, stored[no], counted[no]); err != nil {
+			return err
+		}
+		added, err := additionOf(news[no])
+		if err != nil {
+			return err
+		}
+		if err := o.appendSeries(tx, no, added, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // understandFresh derives medications again if the aliases have changed since.
@@ -128,24 +157,24 @@ func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) error {
 
 // patientNumbers finds the patients of groups, in order. The number of a
 // missing patient is 0.
-func (o Org) patientNumbers(tx engine.Tx, groups []ImportedRecords, order []int) ([]int64, error) {
-	numbers := make([]int64, len(groups))
-	var stmts []engine.Stmt
-	for _, i := range order {
-		stmts = append(stmts, o.lockedNo(groups[i].Patient, &numbers[i]))
+func (o Org) patientNumbers(tx engine.Tx, groups []ImportedRecords) ([]int64, error) {
+	numbers, stmts := make([]int64, len(groups)), make([]engine.Stmt, len(groups))
+	for i := range groups {
+		stmts[i] = o.lockedNo(groups[i].Patient, &numbers[i])
 	}
 	return numbers, tx.Many(stmts...)
 }
 
 // claimRecords marks the lines of groups whose patient exists, and returns the
 // records of lines that were not imported before.
-func (o Org) claimRecords(tx engine.Tx, groups []ImportedRecords, order []int, numbers []int64) ([][]pain.Record, error) {
+func (o Org) claimRecords(tx engine.Tx, groups []ImportedRecords, numbers []int64) ([][]pain.Record, error) {
 	fresh := make([][]pain.Record, len(groups))
 	var claims []engine.Stmt
-	for _, i := range order {
+	for i := range groups {
 		if numbers[i] == 0 {
 			continue
 		}
+		fresh[i] = make([]pain.Record, 0, len(groups[i].Records))
 		for n, hash := range groups[i].Hashes {
 			claims = append(claims, o.claimLine(hash, func() { fresh[i] = append(fresh[i], groups[i].Records[n]) }))
 		}

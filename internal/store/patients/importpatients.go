@@ -49,10 +49,10 @@ func (l *ImportedPatient) claim(o Org, claimed func()) engine.Stmt {
 }
 
 // ImportPatients stores the patients of lines that were not imported before, and
-// returns their number. It does so in order and in one transaction, except for
-// lines that share an identifier with a line before them: what becomes of these
-// is decided in another transaction, when the patient of that line is there, or
-// the line was refused. others has the indices of lines with an identifier of a
+// returns their number. It does so in order, in one transaction unless others
+// want to write, except for lines that share an identifier with a line before
+// them: what becomes of these is decided in another transaction, when the
+// patient of that line is there, or the line was refused. others has the indices of lines with an identifier of a
 // patient with other values.
 func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
 	at := make([]int, len(lines)) // the indices of the lines that are left
@@ -88,34 +88,43 @@ func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added
 	return added, others, nil
 }
 
-// importOnce stores the patients of lines in one transaction. The first line is
-// never left for later.
-func (o Org) importOnce(ctx context.Context, lines []ImportedPatient) (found []standing, err error) {
-	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
-		found = make([]standing, len(lines))
-		claims := make([]engine.Stmt, len(lines))
-		for i := range lines {
-			found[i] = isLater // unless the claim or the mark says otherwise
-			claims[i] = lines[i].claim(o, func() { found[i] = isNew })
-		}
-		if err := tx.Many(claims...); err != nil {
-			return err
-		}
-		claimed, err := o.identifyLines(tx, lines, found)
-		if err != nil {
-			return err
-		}
-		if err := o.readMarks(tx, lines, found, isLater); err != nil {
-			return err
-		}
-		for i := range lines {
-			if found[i] == isNew {
-				o.keepPatient(tx, &lines[i].Patient, claimed[i], lines[i].Change)
-			}
-		}
-		return nil
+// importOnce stores the patients of lines in one transaction, and leaves those
+// for later that it had to end before. The first line is never left for later.
+func (o Org) importOnce(ctx context.Context, lines []ImportedPatient) ([]standing, error) {
+	found := make([]standing, len(lines))
+	done, err := o.inParts(ctx, len(lines), func(n int) int { return n }, func(tx engine.Tx, from, to int) error {
+		return o.importPart(tx, lines[from:to], found[from:to])
 	})
+	for i := range found[done:] {
+		found[done+i] = isLater
+	}
 	return found, err
+}
+
+// importPart stores the patients of lines, and sets found to what became of
+// each.
+func (o Org) importPart(tx engine.Tx, lines []ImportedPatient, found []standing) error {
+	claims := make([]engine.Stmt, len(lines))
+	for i := range lines {
+		found[i] = isLater // unless the claim or the mark says otherwise
+		claims[i] = lines[i].claim(o, func() { found[i] = isNew })
+	}
+	if err := tx.Many(claims...); err != nil {
+		return err
+	}
+	claimed, err := o.identifyLines(tx, lines, found)
+	if err != nil {
+		return err
+	}
+	if err := o.readMarks(tx, lines, found, isLater); err != nil {
+		return err
+	}
+	for i := range lines {
+		if found[i] == isNew {
+			o.keepPatient(tx, &lines[i].Patient, claimed[i], lines[i].Change)
+		}
+	}
+	return nil
 }
 
 // ImportedPatients returns how many of the lines were imported before. others is

@@ -47,7 +47,7 @@ func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, claimed []pain.Identifie
 // The statements with all columns of a patient.
 var (
 	insertPatient = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
-		SELECT $1, patients, $2, $3, $4, $5, $6, $7, $8/*, $texts*/ FROM org_counter WHERE org_no = $1`, 9)
+		VALUES ($1, (SELECT patients FROM org_counter WHERE org_no = $1), $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 9)
 	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 		FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, 0)
 	readPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/

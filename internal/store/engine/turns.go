@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// SQLite has no queue for its write lock: a process that waits for it polls,
+// and one that writes without a pause, such as an import, would hardly ever
+// leave it free at that moment. So a process that has to wait says so by
+// locking a byte of PATH.lock, and a process that is about to write again lets
+// those go first.
+const (
+	// waitingByte is the byte. Those of nodes have their small numbers.
+	waitingByte = 1 << 40
+	// yieldTime bounds how long a process that writes waits for another one to
+	// take the lock, which takes about a millisecond.
+	yieldTime = 20 * time.Millisecond
+	// yieldPoll is how often it looks whether it has.
+	yieldPoll = 100 * time.Microsecond
+)
+
+// turns is how the writer of a process takes turns with other processes.
+type turns struct {
+	lock     *os.File
+	patience time.Duration // yieldTime, unless a test has changed it
+	// ignored is set after waiting for a process in vain, which may be stopped,
+	// until none is waiting.
+	ignored bool
+}
+
+func newTurns(lock *os.File) turns { return turns{lock: lock, patience: yieldTime} }
+
+// othersWait reports whether another process waits for the write lock.
+func (t *turns) othersWait() bool { return hasByteLocks && byteHeld(t.lock, waitingByte) }
+
+// yield lets processes that are waiting take the write lock.
+func (t *turns) yield() {
+	if !t.othersWait() {
+		t.ignored = false
+		return
+	}
+	for start := time.Now(); !t.ignored; time.Sleep(yieldPoll) {
+		if !t.othersWait() {
+			return
+		}
+		t.ignored = time.Since(start) > t.patience
+	}
+}
+
+// begin takes the write lock immediately, so that no later statement can find
+// the file locked by another process. If one has it, begin says that this
+// process is waiting, and waits.
+func (w *writer) begin() error {
+	w.turns.yield()
+	err := w.conn.BusyTimeout(0)
+	if err == nil {
+		err = w.exec(beginWriting)
+	}
+	if err := w.conn.BusyTimeout(busyTimeout); err != nil {
+		return err
+	}
+	if !errors.Is(err, sqlite3.BUSY) {
+		return err
+	}
+	if hasByteLocks && holdByte(w.turns.lock, waitingByte) == nil {
+		defer releaseByte(w.turns.lock, waitingByte)
+	}
+	return w.exec(beginWriting)
+}

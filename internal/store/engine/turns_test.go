@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// A write of another process that waits gets its turn before the next one of a
+// process that writes without a pause.
+func TestTurns(t *testing.T) {
+	busy := newBench(t)
+	path := busy.eyes.Filename("main").String()
+	conn, err := openConn(path, sqlite3.OPEN_READWRITE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := shareDatabase(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := startWriter(conn, lock, busy.metrics, nil)
+	t.Cleanup(func() {
+		if err := errors.Join(other.close(), lock.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	if !hasByteLocks {
+		t.Skip("this system does not support open file description locks")
+	}
+	busy.turns.patience = time.Minute
+	go busy.loop()
+	defer func() {
+		close(busy.closing)
+		<-busy.done
+	}()
+	done := make(chan error, 1)
+	err = busy.do(t.Context(), func(Tx) error {
+		go func() { done <- other.do(t.Context(), keep("other")) }()
+		for !busy.turns.othersWait() {
+			runtime.Gosched()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	err = busy.do(t.Context(), func(tx Tx) (err error) {
+		found, err = One(tx, `SELECT 1 FROM kept WHERE name = 'other'`, func(Row) {})
+		return err
+	})
+	if !found || err != nil {
+		t.Errorf("the other process had its turn: %v; %v", found, err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that is stopped while it waits delays the others once.
+func TestStoppedProcessInLine(t *testing.T) {
+	b := newBench(t)
+	lock, err := shareDatabase(b.eyes.Filename("main").String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !hasByteLocks {
+		t.Skip("this system does not support open file description locks")
+	}
+	if err := holdByte(lock, waitingByte); err != nil {
+		t.Fatal(err)
+	}
+	b.turns.yield()
+	if !b.turns.ignored {
+		t.Error("the next write would wait for it again")
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b.turns.yield(); b.turns.ignored {
+		t.Error("it is ignored although it is gone")
+	}
+}
