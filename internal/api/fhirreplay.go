@@ -4,15 +4,22 @@ import (
 	"encoding/json"
 	"strings"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/idempotency"
 )
 
-// replayedBundle returns the stored response to a transaction, and records that
-// it shows the resources in it.
+// replayedBundle returns the stored response to a transaction, without the
+// resources that this token may not read, and records that it shows the others.
 func (x *exchange) replayedBundle(out idempotency.Outcome) (answer, error) {
+	type entry struct {
+		Resource json.RawMessage `json:"resource,omitempty"`
+		Response json.RawMessage `json:"response"`
+	}
 	var bundle struct {
-		Entry []struct{ Resource json.RawMessage }
+		ResourceType string  `json:"resourceType"`
+		Type         string  `json:"type"`
+		Entry        []entry `json:"entry,omitempty"`
 	}
 	if err := json.Unmarshal(out.Body, &bundle); err != nil {
 		return answer{}, err
@@ -21,8 +28,9 @@ func (x *exchange) replayedBundle(out idempotency.Outcome) (answer, error) {
 		patient      id.Patient
 		resourceType string
 	}
-	seen := map[read]bool{}
-	for _, e := range bundle.Entry {
+	seen, hidden := map[read]bool{}, false
+	for i := range bundle.Entry {
+		e := &bundle.Entry[i]
 		if len(e.Resource) == 0 {
 			continue
 		}
@@ -30,11 +38,21 @@ func (x *exchange) replayedBundle(out idempotency.Outcome) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
+		if !x.principal.MayFHIR(resourceType, access.FHIRRead) {
+			e.Resource, hidden = nil, true
+			continue
+		}
 		if one := (read{patient, resourceType}); !seen[one] {
 			seen[one] = true
 			if err := x.org.Saw(x.sawResources(resourceType, patient, 1)); err != nil {
 				return answer{}, err
 			}
+		}
+	}
+	if hidden {
+		var err error
+		if out.Body, err = json.Marshal(bundle); err != nil {
+			return answer{}, err
 		}
 	}
 	return x.asFHIR(x.outcome(out)), nil

@@ -36,8 +36,15 @@ func testReplay(t *testing.T, s *server) {
 	q, rec := ids[0], ids[1]
 	// The second time, the version is another.
 	byIdentifier := strings.Replace(score("x", "6"), "Patient/x", "Patient?identifier=http://north.example/mrn|78", 1)
-	twice(base, `{"resourceType":"Bundle","type":"transaction","entry":[{"resource":`+withID(byIdentifier, rec)+
-		`,"request":{"method":"PUT","url":"Observation/`+rec+`","ifMatch":"W/\"1\""}}]}`, "update").is(http.StatusOK).says(`W/\"2\"`)
+	update := `{"resourceType":"Bundle","type":"transaction","entry":[{"resource":` + withID(byIdentifier, rec) +
+		`,"request":{"method":"PUT","url":"Observation/` + rec + `","ifMatch":"W/\"1\""}}]}`
+	twice(base, update, "update").is(http.StatusOK).says(`W/\"2\"`)
+	// A token that may not read the resources gets the rest of the response.
+	writer := c.asking("system/Observation.cu system/Patient.s")
+	blind := writer.send("POST", base, update, "Idempotency-Key", "update", "Prefer", "return=representation").is(http.StatusOK).says(`W/\"2\"`).says(`"200 OK"`)
+	if strings.Contains(string(blind.body), `"resource":`) || blind.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("a token without read access gets %s", blind.body)
+	}
 
 	want := []string{"clinical_data.read pat_" + q, "clinical_data.read pat_" + q, "clinical_data.read pat_" + q, "patient.read pat_" + p, "patient.read pat_" + q}
 	slices.Sort(want)
