@@ -137,8 +137,7 @@ func (o *Object) find(name string) (at uint32, ok bool) {
 	doc := o.doc
 	end := o.node().next
 	for at = o.at + 1; at < end; at = doc.nodes[at].next {
-		n := &doc.nodes[at]
-		if string(doc.body[n.name+1:n.nameEnd-1]) == name || n.escapedName && doc.name(at) == name {
+		if string(doc.nameText(at)) == name {
 			return at, true
 		}
 	}
