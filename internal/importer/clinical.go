@@ -113,6 +113,7 @@ func (b *recordBuilder) pack(g *group) error {
 			return err
 		}
 	}
+	g.Prepare()
 	b.chunk = append(b.chunk, g)
 	if b.size += len(g.Records); b.size >= chunkLines {
 		return b.flush()

@@ -92,6 +92,9 @@ func Run(ctx context.Context, cfg Config) (done []Summary, err error) {
 		return nil, err
 	}
 	slices.SortStableFunc(files, func(a, b file) int { return strings.Compare(string(b.kind), string(a.kind)) })
+	if err := cfg.Org.ExpectImport(ctx); err != nil {
+		return nil, err
+	}
 	people := newPeople(cfg.Org, cfg.DryRun)
 	for _, f := range files {
 		summary, err := cfg.run(ctx, f, people)

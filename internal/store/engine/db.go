@@ -109,6 +109,9 @@ func (db *DB) Files() Files { return db.engine.files() }
 // write lock of a SQLite file, ends its transaction.
 func (db *DB) Awaited() bool { return db.engine.awaited() }
 
+// ExpectBulk prepares this process for writing much data.
+func (db *DB) ExpectBulk(ctx context.Context) error { return db.engine.expectBulk(ctx) }
+
 // Attend takes the lock of a node. The lock is held until leave is called or
 // the process ends.
 func (db *DB) Attend(ctx context.Context, node int64) (leave func(), err error) {

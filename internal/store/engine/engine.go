@@ -37,6 +37,8 @@ type engine interface {
 	// awaited reports whether another process waits for the end of a
 	// transaction.
 	awaited() bool
+	// expectBulk prepares for writing much data.
+	expectBulk(ctx context.Context) error
 	// connections returns the state of the connection pool.
 	connections() poolState
 	// files returns the files of the database. It is empty if the database is
@@ -51,8 +53,10 @@ type engine interface {
 // Dialect holds the parts of SQL that differ between the engines.
 type Dialect struct {
 	name string
-	// Journal appends an entry within the writing transaction.
-	Journal []string
+	// Journal appends an entry within the writing transaction. Where that is
+	// what gives it its position, JournalHead advances the head by a number of
+	// entries first, and the last argument is how many come after the entry.
+	Journal, JournalHead string
 	// Sequenced reports whether a sequencer assigns positions to journal
 	// entries. Otherwise the writing transaction does.
 	Sequenced bool

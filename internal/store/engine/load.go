@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,10 +24,13 @@ type Loading struct {
 // errHalf reports a database whose restore is not complete.
 var errHalf = errors.New("a restore into this database is in progress or was interrupted; run anodyne restore again to start over")
 
+// The bounds of one transaction of a restore. Nobody else uses the database, but
+// what PostgreSQL gets in a transaction is in memory before it is sent.
 const (
-	// loadRows and loadBytes bound one transaction of a restore.
-	loadRows  = 2000
-	loadBytes = 4 << 20
+	loadRows      = 2000
+	loadBytes     = 4 << 20
+	bulkLoadRows  = 20_000
+	bulkLoadBytes = 16 << 20
 )
 
 var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -49,7 +53,7 @@ func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (
 		return nil, err
 	}
 	l := &Loading{DB: db}
-	if err := l.prepare(ctx, schema); err != nil {
+	if err := errors.Join(l.prepare(ctx, schema), l.ExpectBulk(ctx)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
@@ -144,9 +148,35 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 		columns[i], places[i] = c.Name, "$"+strconv.Itoa(i+1)
 	}
 	sql := "INSERT INTO " + t.Name + " (" + strings.Join(columns, ", ") + ")" + l.dialect().withIdentity + " VALUES (" + strings.Join(places, ", ") + ")"
+	slices := make(chan []Stmt, 1)
+	read := make(chan error, 1)
+	reading, stop := context.WithCancel(ctx)
+	go func() { // the next slice is read while the last one is written
+		defer close(slices)
+		read <- l.slices(reading, sql, next, slices)
+	}()
+	var err error
+	for slice := range slices {
+		if err = l.Write(ctx, func(tx Tx) error { return tx.Many(slice...) }); err != nil {
+			err = fmt.Errorf("table %s: %w", t.Name, err)
+			break
+		}
+	}
+	stop()
+	for range slices { // the reader may be blocked on one
+	}
+	return cmp.Or(err, <-read)
+}
+
+// slices sends the rows that next returns in slices of bounded size.
+func (l *Loading) slices(ctx context.Context, sql string, next func() (row []any, size int, err error), to chan<- []Stmt) error {
+	mostRows, mostBytes := bulkLoadRows, bulkLoadBytes
+	if l.Shared() {
+		mostRows, mostBytes = loadRows, loadBytes
+	}
 	for ended := false; !ended; {
 		var slice []Stmt
-		for size := 0; len(slice) < loadRows && size < loadBytes; {
+		for size := 0; len(slice) < mostRows && size < mostBytes; {
 			row, n, err := next()
 			if errors.Is(err, io.EOF) {
 				ended = true
@@ -160,8 +190,10 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 		if len(slice) == 0 {
 			return nil
 		}
-		if err := l.Write(ctx, func(tx Tx) error { return tx.Many(slice...) }); err != nil {
-			return fmt.Errorf("table %s: %w", t.Name, err)
+		select {
+		case to <- slice:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil

@@ -24,10 +24,8 @@ var postgresDialect = Dialect{
 	Hurried:     `SET LOCAL synchronous_commit = off`,
 	Gathers:     true,
 	DumpDialect: postgresDump,
-	Journal: []string{
-		`INSERT INTO journal_pending (org_no, at, subject, event_id, event_type, event_data, audit, packed)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-	},
+	Journal: `INSERT INTO journal_pending (org_no, at, subject, event_id, event_type, event_data, audit, packed)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 	hasTable:     `SELECT 1 FROM pg_class WHERE oid = to_regclass($1)`,
 	hasExtension: `SELECT 1 FROM pg_extension WHERE extname = $1`,
 	// Without statistics, PostgreSQL assumes that an organisation is small, and
@@ -281,6 +279,8 @@ func (e *postgresEngine) attends(int64) bool { return false }
 
 // awaited is always false: transactions do not wait for each other.
 func (e *postgresEngine) awaited() bool { return false }
+
+func (e *postgresEngine) expectBulk(context.Context) error { return nil }
 
 func (e *postgresEngine) close() error {
 	e.rounds.Close()

@@ -19,11 +19,11 @@ var sqliteDialect = Dialect{
 	system:      "sqlite",
 	Integrity:   `PRAGMA integrity_check`,
 	DumpDialect: sqliteDump,
-	Journal: []string{
-		`INSERT INTO journal_head (org_no, pos) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET pos = pos + 1`,
-		`INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
-		 VALUES ($1, (SELECT pos FROM journal_head WHERE org_no = $1), $2, $3, $4, $5, $6, $7, $8)`, // an INSERT ... SELECT would be undoable, and copy pages
-	},
+	JournalHead: `INSERT INTO journal_head (org_no, pos) VALUES ($1, $2) ON CONFLICT (org_no) DO UPDATE SET pos = pos + excluded.pos`,
+	// Not INSERT ... SELECT, before which SQLite copies pages to be able to undo
+	// it alone.
+	Journal: `INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
+		VALUES ($1, (SELECT pos FROM journal_head WHERE org_no = $1) - $9, $2, $3, $4, $5, $6, $7, $8)`,
 	hasTable: `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1`,
 	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_each($2) AS wanted
 		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY wanted.key`,
@@ -94,7 +94,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *writerMetrics) error 
 		return err
 	}
 	w, err := file.open(sqlite3.OPEN_READWRITE,
-		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), "wal_autocheckpoint = 4000", keepOf(logKeep))
+		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), copyAt(logPages), keepOf(logKeep))
 	if err != nil {
 		return err
 	}

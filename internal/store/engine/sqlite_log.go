@@ -21,6 +21,11 @@ const (
 	// logKeep is the size that stays on disk. Overwriting is faster than
 	// growing the file, and an ordinary log has 16 MB.
 	logKeep = 64 << 20
+	// logPages is the size of the log, in pages, from which the writer copies it
+	// into the file. bulkPages is that of a process that writes much: pages that
+	// it changes again and again are copied less often.
+	logPages  = 4000
+	bulkPages = logKeep / framePage
 	// logRound is how often the keeper checks the log.
 	logRound = 10 * time.Second
 	// logPause bounds how long writes wait for current readers while the log is
@@ -108,6 +113,15 @@ func (c *sqliteConn) checkpoint(mode string) (all bool, err error) {
 		return false, nil
 	}
 	return all, err
+}
+
+// copyAt returns the pragma that copies the log into the file when it has a
+// number of pages.
+func copyAt(pages int) string { return fmt.Sprintf("wal_autocheckpoint = %d", pages) }
+
+// expectBulk prepares the writer for much data.
+func (e *sqliteEngine) expectBulk(ctx context.Context) error {
+	return e.writer.aside(ctx, func(w *sqliteConn) error { return w.pragma(copyAt(bulkPages)) })
 }
 
 // keepOf returns the pragma that truncates the log to size bytes when it is

@@ -55,10 +55,19 @@ type Change struct {
 	Quiet bool
 }
 
-// Entry returns the statements that append a change to its organisation's log.
-// They belong in the transaction of the change, so that there is never one
-// without the other.
-func (s *Journal) Entry(org access.OrgNo, c Change) []engine.Stmt {
+// Entry returns the statements that append changes to their organisation's log,
+// in order. They belong in the transaction of the changes, so that there is
+// never one without the other.
+func (s *Journal) Entry(org access.OrgNo, changes ...Change) []engine.Stmt {
+	rows := make([][]any, len(changes))
+	for i := range changes {
+		rows[i] = changes[i].columns()
+	}
+	return s.journalRows(org, rows...)
+}
+
+// columns returns the columns of the entry.
+func (c *Change) columns() []any {
 	var subject, eventID, eventType, eventData any
 	if !c.Subject.IsZero() {
 		subject = c.Subject.Bytes()
@@ -70,18 +79,23 @@ func (s *Journal) Entry(org access.OrgNo, c Change) []engine.Stmt {
 		}
 	}
 	line := c.Audit.Append(make([]byte, 0, 256))
-	return s.journalRow(org, engine.Millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0))
+	return []any{engine.Millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0)}
 }
 
-// journalRow is Entry with the columns of the row.
-func (s *Journal) journalRow(org access.OrgNo, columns ...any) []engine.Stmt {
-	stmts := make([]engine.Stmt, 0, 2)
-	for _, sql := range s.db.Dialect().Journal {
-		args := append([]any{int64(org)}, columns...)
-		if len(stmts) < len(s.db.Dialect().Journal)-1 {
-			args = args[:1] // the statement for the head takes only the organisation
+// journalRows is Entry with the columns of the rows.
+func (s *Journal) journalRows(org access.OrgNo, rows ...[]any) []engine.Stmt {
+	d := s.db.Dialect()
+	stmts := make([]engine.Stmt, 0, len(rows)+1)
+	if d.JournalHead != "" {
+		stmts = append(stmts, engine.Stmt{SQL: d.JournalHead, Args: []any{int64(org), int64(len(rows))}})
+	}
+	for i, columns := range rows {
+		args := append(make([]any, 0, len(columns)+2), int64(org))
+		args = append(args, columns...)
+		if d.JournalHead != "" {
+			args = append(args, int64(len(rows)-1-i))
 		}
-		stmts = append(stmts, engine.Stmt{SQL: sql, Args: args})
+		stmts = append(stmts, engine.Stmt{SQL: d.Journal, Args: args})
 	}
 	return stmts
 }

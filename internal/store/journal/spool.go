@@ -196,7 +196,7 @@ func (s System) ship(ctx context.Context, seg segment) error {
 	var entries []engine.Stmt
 	for org, lines := range linesByOrg(content) {
 		for chunk := range slices.Chunk(lines, packLines) {
-			entries = append(entries, s.j.journalRow(org, now, nil, nil, nil, nil, pack(chunk), int64(len(chunk)))...)
+			entries = append(entries, s.j.journalRows(org, []any{now, nil, nil, nil, nil, pack(chunk), int64(len(chunk))})...)
 		}
 	}
 	name := strings.TrimSuffix(filepath.Base(seg.path), segmentSuffix)

@@ -22,7 +22,7 @@ import (
 const (
 	claimIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
 		VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING RETURNING patient_no`
-	numberIdentifier = `UPDATE patient_identifier SET patient_no = (SELECT patients FROM org_counter WHERE org_no = $1)
+	numberIdentifier = `UPDATE patient_identifier SET patient_no = (SELECT patients FROM org_counter WHERE org_no = $1) - $4
 		WHERE org_no = $1 AND system = $2 AND value = $3`
 	addIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
 		SELECT $1, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING RETURNING patient_no`
@@ -162,11 +162,11 @@ func (o Org) identify(tx engine.Tx, p *pain.Patient) ([]pain.Identifier, error) 
 	return got, err
 }
 
-// numberIdentifiers gives claimed identifiers the latest number, as the last
-// step of a transaction.
-func (o Org) numberIdentifiers(tx engine.Tx, claimed []pain.Identifier) {
+// numberIdentifiers gives claimed identifiers the number of a patient, after
+// which others got numbers, as the last step of a transaction.
+func (o Org) numberIdentifiers(tx engine.Tx, claimed []pain.Identifier, after int64) {
 	for _, one := range claimed {
-		tx.Last(engine.Stmt{SQL: numberIdentifier, Args: []any{int64(o.org), one.System, one.Value}})
+		tx.Last(engine.Stmt{SQL: numberIdentifier, Args: []any{int64(o.org), one.System, one.Value, after}})
 	}
 }
 

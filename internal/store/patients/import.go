@@ -20,6 +20,16 @@ type ImportedRecords struct {
 	Hashes  []ImportHash
 	Records []pain.Record
 	Change  func(added []pain.Record) journal.Change
+	// addition is what all records add to the patient's series, if known.
+	addition *addition
+}
+
+// Prepare does what does not need the database, so that less is left to do while
+// the transaction holds its locks. It is called after the last record was added.
+func (r *ImportedRecords) Prepare() {
+	if a, err := additionOf(r.Records); err == nil { // otherwise the import fails
+		r.addition = &a
+	}
 }
 
 const insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
@@ -74,8 +84,16 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 	return added, missing, nil
 }
 
-// importGroups stores the new records of groups, and sets
-// added to their number, or -1 if the patient does not exist.
+// newcomers are the new records of one patient.
+type newcomers struct {
+	patient id.Patient
+	records []pain.Record
+	// addition is what they add to the series, if it was prepared.
+	addition *addition
+}
+
+// importGroups stores the new records of groups, and sets added to their number,
+// or -1 if the patient does not exist.
 func (o Org) importGroups(tx engine.Tx, groups []ImportedRecords, added []int, now time.Time) error {
 	numbers, err := o.patientNumbers(tx, groups)
 	if err != nil {
@@ -85,60 +103,75 @@ func (o Org) importGroups(tx engine.Tx, groups []ImportedRecords, added []int, n
 	if err != nil {
 		return err
 	}
-	if err := o.understandFresh(tx, fresh); err != nil {
+	rederived, err := o.understandFresh(tx, fresh)
+	if err != nil {
 		return err
 	}
-	news := map[int64][]pain.Record{} // a patient may have several groups
+	news := map[int64]*newcomers{}
 	for i, no := range numbers {
+		g := &groups[i]
 		if added[i] = len(fresh[i]); no == 0 {
 			added[i] = -1
-		} else if added[i] > 0 {
-			o.insertRecords(tx, no, fresh[i], nil, groups[i].Change(fresh[i]))
-			news[no] = append(news[no], fresh[i]...)
+		}
+		if len(fresh[i]) == 0 {
+			continue
+		}
+		o.insertRecords(tx, no, fresh[i], nil, g.Change(fresh[i]))
+		if n := news[no]; n != nil { // a patient may have several groups
+			n.records, n.addition = append(n.records, fresh[i]...), nil
+			continue
+		}
+		news[no] = &newcomers{patient: g.Patient, records: fresh[i]}
+		if len(fresh[i]) == len(g.Records) && !rederived {
+			news[no].addition = g.addition
 		}
 	}
-	return o.keepDerived(tx, groups, numbers, news, now)
+	return o.keepDerived(tx, news, now)
 }
 
-// keepDerived keeps the counts and series of patients with new records.
-func (o Org) keepDerived(tx engine.Tx, groups []ImportedRecords, numbers []int64, news map[int64][]pain.Record, now time.Time) error {
-	counted, stored := map[int64]recordCounts{}, map[int64]map[int64][]byte{}
-	var reads []engine.Stmt
-	for i, no := range numbers {
-		if len(news[no]) > 0 && counted[no] == nil {
-			counted[no], stored[no] = countsOf(news[no]), map[int64][]byte{}
-			reads = append(reads, o.selectCounts(groups[i].Patient, counted[no], stored[no]))
-		}
-	}
-	if len(reads) == 0 {
+// keepDerived keeps the counts and series of patients, by number, with new
+// records.
+func (o Org) keepDerived(tx engine.Tx, news map[int64]*newcomers, now time.Time) error {
+	if len(news) == 0 {
 		return nil
+	}
+	numbers := slices.Sorted(maps.Keys(news))
+	counted, stored := make([]recordCounts, len(numbers)), make([]map[int64][]byte, len(numbers))
+	reads := make([]engine.Stmt, len(numbers))
+	for i, no := range numbers {
+		counted[i], stored[i] = countsOf(news[no].records), map[int64][]byte{}
+		reads[i] = o.selectCounts(news[no].patient, counted[i], stored[i])
 	}
 	if err := tx.Many(reads...); err != nil {
 		return err
 	}
-	for _, no := range slices.Sorted(maps.Keys(news)) {
-		if err := o.keepCounts(tx, no, stored[no], counted[no]); err != nil {
+	for i, no := range numbers {
+		if err := o.keepCounts(tx, no, stored[i], counted[i]); err != nil {
 			return err
 		}
-		added, err := additionOf(news[no])
-		if err != nil {
-			return err
+		if news[no].addition == nil {
+			made, err := additionOf(news[no].records)
+			if err != nil {
+				return err
+			}
+			news[no].addition = &made
 		}
-		if err := o.appendSeries(tx, no, added, now); err != nil {
+		if err := o.appendSeries(tx, no, *news[no].addition, now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// understandFresh derives medications again if the aliases have changed since.
-func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) error {
+// understandFresh derives medications again if the aliases have changed since,
+// and reports whether it did.
+func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) (changed bool, err error) {
 	if !slices.ContainsFunc(groups, func(records []pain.Record) bool { _, medicated := understoodBy(records); return medicated }) {
-		return nil
+		return false, nil
 	}
 	aliases, err := o.currentAliases(tx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	version := aliases.Version()
 	for _, records := range groups {
@@ -146,13 +179,14 @@ func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) error {
 			if rec := &records[i]; rec.Type == pain.TypeMedications && rec.Aliases != version {
 				derived, _, err := pain.Rederived(rec.Value, pain.DateOf(rec.RecordedAt), aliases)
 				if err != nil {
-					return err
+					return changed, err
 				}
+				changed = true
 				rec.Value, rec.Aliases = derived, version
 			}
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 // patientNumbers finds the patients of groups, in order. The number of a

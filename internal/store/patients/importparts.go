@@ -25,6 +25,9 @@ func (o Org) ImportLines() int {
 	return importLines
 }
 
+// ExpectImport prepares the process for an import.
+func (o Org) ExpectImport(ctx context.Context) error { return o.db.ExpectBulk(ctx) }
+
 // inParts runs something in one transaction, and returns how much of it. On
 // SQLite it does so part by part, and ends the transaction early if another
 // process wants to write: it can hold the lock for long, but not against

@@ -119,10 +119,16 @@ func (o Org) importPart(tx engine.Tx, lines []ImportedPatient, found []standing)
 	if err := o.readMarks(tx, lines, found, isLater); err != nil {
 		return err
 	}
+	var people []*pain.Patient
+	var theirs [][]pain.Identifier
+	var changes []journal.Change
 	for i := range lines {
 		if found[i] == isNew {
-			o.keepPatient(tx, &lines[i].Patient, claimed[i], lines[i].Change)
+			people, theirs, changes = append(people, &lines[i].Patient), append(theirs, claimed[i]), append(changes, lines[i].Change)
 		}
+	}
+	if len(people) > 0 {
+		o.keepPatients(tx, people, theirs, changes)
 	}
 	return nil
 }

@@ -35,19 +35,34 @@ func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Chang
 
 // keepPatient stores a new patient, whose identifiers were claimed.
 func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, claimed []pain.Identifier, c journal.Change) {
-	tx.Last(o.journal.Entry(o.org, c)...)
-	tx.Last(
-		engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + 1 WHERE org_no = $1`, Args: []any{int64(o.org)}},
-		engine.Stmt{SQL: insertPatient,
-			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON()})},
-	)
-	o.numberIdentifiers(tx, claimed)
+	o.keepPatients(tx, []*pain.Patient{p}, [][]pain.Identifier{claimed}, []journal.Change{c})
+}
+
+// keepPatients stores new patients with consecutive numbers.
+func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain.Identifier, changes []journal.Change) {
+	insert := insertPatient
+	if !o.db.Shared() {
+		insert = insertPatientAlone
+	}
+	tx.Last(o.journal.Entry(o.org, changes...)...)
+	tx.Last(engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), int64(len(people))}})
+	for i, p := range people {
+		after := int64(len(people) - 1 - i) // the number of patients with higher numbers
+		tx.Last(engine.Stmt{SQL: insert,
+			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON(), after})})
+		o.numberIdentifiers(tx, claimed[i], after)
+	}
 }
 
 // The statements with all columns of a patient.
 var (
 	insertPatient = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
-		VALUES ($1, (SELECT patients FROM org_counter WHERE org_no = $1), $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 9)
+		SELECT $1, patients - $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/ FROM org_counter WHERE org_no = $1`, 10)
+	// insertPatientAlone is the same for SQLite, which copies pages before an
+	// INSERT ... SELECT to be able to undo it alone. Citus does not have this
+	// form.
+	insertPatientAlone = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
+		VALUES ($1, (SELECT patients FROM org_counter WHERE org_no = $1) - $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 10)
 	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 		FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, 0)
 	readPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
