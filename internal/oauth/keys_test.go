@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -104,6 +105,43 @@ func TestPublishedKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		refuses(next(), 8, "no key with the kid", "no address")
+	})
+}
+
+// Whoever sends an assertion with an unknown kid makes a node read the keys
+// again. If they cannot be read then, those from before are used while they are
+// fresh, and no longer.
+func TestPublishedKeysOutliveFailedRead(t *testing.T) {
+	each(t, access.AllScopes, func(t *testing.T, w *world) {
+		k := testKeys()
+		place := &published{body: jwks(t, map[string]crypto.PublicKey{k.ecID: &k.ec.PublicKey})}
+		w.FetchFrom(place.fetch, w.log)
+		if err := w.store.System().SetKeysURI(context.Background(), w.client.ID, "https://ehr.example/jwks.json"); err != nil {
+			t.Fatal(err)
+		}
+		says := func(d *draft, reads int, want, when string) {
+			t.Helper()
+			if said := w.shows(w.Authority, d.sign(t)); (want == "") != (said == "") || !strings.Contains(said, want) || place.reads != reads {
+				t.Errorf("%s: %q after %d reads, want %q after %d", when, said, place.reads, want, reads)
+			}
+		}
+		unknown := func() *draft {
+			d := w.draft()
+			d.kid = "other"
+			return d
+		}
+		says(w.draft(), 1, "", "first")
+		w.clock.forward(keysFresh - 10*time.Second)
+		place.err = errors.New("the receiver returned 500")
+		says(unknown(), 2, "cannot be read", "unknown kid")
+		says(w.draft(), 2, "", "known kid, still fresh")
+		w.clock.forward(10 * time.Second)
+		says(w.draft(), 2, "cannot be read", "known kid, no longer fresh")
+		w.clock.forward(50 * time.Second)
+		says(w.draft(), 3, "cannot be read", "a minute after the last attempt")
+		place.err = nil
+		w.clock.forward(time.Minute)
+		says(w.draft(), 4, "", "readable again")
 	})
 }
 

@@ -47,10 +47,10 @@ type remoteAddress struct {
 // may read it and fetch it again.
 type remoteSet struct {
 	gate  chan struct{}
-	keys  map[string]remoteKey
-	err   error
-	read  time.Time // when it was fetched, successfully or not
+	keys  map[string]remoteKey // usable up to until
 	until time.Time
+	err   error     // of the latest fetch
+	read  time.Time // when it was fetched, successfully or not
 }
 
 type remoteKey struct {
@@ -91,30 +91,34 @@ func (r *remoteKeys) key(ctx context.Context, at remoteAddress, kid string) (key
 		return key, false, ctx.Err()
 	}
 	now := r.now()
-	key, found = set.keys[kid]
 	age := now.Sub(set.read)
-	old := age < 0 || !now.Before(set.until) // or the clock was set back
-	if (old || !found) && (age < 0 || age >= keysShortest) {
+	if age < 0 || !now.Before(set.until) { // or the clock was set back
+		set.keys = nil
+	}
+	if _, known := set.keys[kid]; !known && (age < 0 || age >= keysShortest) {
 		// A caller who hangs up must not make the keys unreadable for others.
 		set.load(context.WithoutCancel(ctx), r.fetch, at.uri, now)
-		key, found = set.keys[kid]
 	}
-	return key, found, set.err
+	if key, found = set.keys[kid]; found {
+		return key, true, nil
+	}
+	return key, false, set.err
 }
 
-// load reads the set again.
+// load reads the set again. If that fails, the keys from before stay: anyone
+// can cause a read with an unknown kid.
 func (s *remoteSet) load(ctx context.Context, fetch FetchKeys, uri string, now time.Time) {
-	s.keys, s.err, s.read = nil, nil, now
+	s.read = now
 	body, cacheControl, err := fetch(ctx, uri)
 	var list map[string]remoteKey
 	if err == nil {
 		list, err = readRemote(body)
 	}
 	if err != nil {
-		s.err, s.until = fmt.Errorf("%w: %w", errRemote, err), now
+		s.err = fmt.Errorf("%w: %w", errRemote, err)
 		return
 	}
-	s.keys, s.until = list, now.Add(freshFor(cacheControl))
+	s.keys, s.err, s.until = list, nil, now.Add(freshFor(cacheControl))
 }
 
 // readRemote reads a published set. Keys that cannot be used are ignored: a
