@@ -194,37 +194,64 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 	}
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
 		claims = nil
-		stmts := make([]engine.Stmt, 0, 1+2*len(keys))
+		// Lock the rows before judging them: an UPDATE that waits for another
+		// node's claim would see the claim, but not that node's lease. The leases
+		// are read on their own, because in a Citus cluster they are on another
+		// server than the cursors.
+		stmts := make([]engine.Stmt, 0, 2+len(keys))
 		stmts = append(stmts, holdNode(node, until))
+		holders, alive := make([]int64, len(keys)), map[int64]bool{}
 		for i, key := range keys {
-			// Lock the row before judging it: an UPDATE that waits for another
-			// node's claim would see the claim, but not that node's lease.
-			stmts = append(stmts, engine.Stmt{SQL: `SELECT 1 FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2 /*FOR UPDATE*/`,
-				Args: []any{int64(key.Org), key.No}, Each: func(engine.Row) error { return nil }})
-			stmts = append(stmts, engine.Stmt{SQL: `UPDATE webhook_cursor SET node = $3, claim = $4 WHERE org_no = $1 AND webhook_no = $2
-				AND (node IS NULL OR node = $3 OR claim = 0
-					OR NOT EXISTS (SELECT 1 FROM webhook_node n WHERE n.node = webhook_cursor.node AND n.lease_until > $5 AND n.lease_until <= $6))
-				AND EXISTS (SELECT 1 FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1)
-				RETURNING pos, open, failing_since, due_at, (SELECT id FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2),
-					(SELECT id FROM org o WHERE o.org_no = $1)`,
-				Args: []any{int64(key.Org), key.No, node, tokens[i], after, upTo},
-				Each: func(r engine.Row) (err error) {
-					c := &Claim{Key: key, Token: tokens[i], Pos: journal.Pos(r.Int(0)), Open: unpackPositions(r.Raw(1))}
-					if !r.IsNull(2) {
-						c.FailingSince = engine.FromMillis(r.Int(2))
+			stmts = append(stmts, engine.Stmt{SQL: `SELECT node, claim FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2 /*FOR UPDATE*/`,
+				Args: []any{int64(key.Org), key.No}, Each: func(r engine.Row) error {
+					if !r.IsNull(0) && r.Int(0) != node && r.Int(1) != 0 {
+						holders[i] = r.Int(0)
 					}
-					if !r.IsNull(3) {
-						c.Due = engine.FromMillis(r.Int(3))
-					}
-					if c.ID, err = id.FromBytes[id.WebhookKind](r.Raw(4)); err != nil {
-						return err
-					}
-					c.OrgID, err = id.FromBytes[id.OrgKind](r.Raw(5))
-					claims = append(claims, c)
-					return err
+					return nil
 				}})
+		}
+		stmts = append(stmts, engine.Stmt{SQL: `SELECT node FROM webhook_node WHERE lease_until > $1 AND lease_until <= $2`, Args: []any{after, upTo}, Each: func(r engine.Row) error {
+			alive[r.Int(0)] = true
+			return nil
+		}})
+		if err := tx.Many(stmts...); err != nil {
+			return err
+		}
+		stmts = stmts[:0]
+		for i, key := range keys {
+			if alive[holders[i]] {
+				continue
+			}
+			c := &Claim{Key: key, Token: tokens[i]}
+			stmts = append(stmts, claim(c, node, &claims), engine.Stmt{SQL: `SELECT id FROM org WHERE org_no = $1`, Args: []any{int64(key.Org)}, Each: func(r engine.Row) (err error) {
+				c.OrgID, err = id.FromBytes[id.OrgKind](r.Raw(0))
+				return err
+			}})
+		}
+		if len(stmts) == 0 {
+			return nil
 		}
 		return tx.Many(stmts...)
 	})
 	return claims, err
+}
+
+// claim claims an endpoint if it is enabled, and adds the claim to the list.
+func claim(c *Claim, node int64, claims *[]*Claim) engine.Stmt {
+	return engine.Stmt{SQL: `UPDATE webhook_cursor SET node = $3, claim = $4 WHERE org_no = $1 AND webhook_no = $2
+		AND EXISTS (SELECT 1 FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1)
+		RETURNING pos, open, failing_since, due_at, (SELECT id FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2)`,
+		Args: []any{int64(c.Org), c.No, node, c.Token},
+		Each: func(r engine.Row) (err error) {
+			c.Pos, c.Open = journal.Pos(r.Int(0)), unpackPositions(r.Raw(1))
+			if !r.IsNull(2) {
+				c.FailingSince = engine.FromMillis(r.Int(2))
+			}
+			if !r.IsNull(3) {
+				c.Due = engine.FromMillis(r.Int(3))
+			}
+			*claims = append(*claims, c)
+			c.ID, err = id.FromBytes[id.WebhookKind](r.Raw(4))
+			return err
+		}}
 }

@@ -68,7 +68,16 @@ func (o Org) CreateWebhook(ctx context.Context, w *Webhook, secret string, c jou
 	return o.once.Do(ctx, key, w.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
 		// The lock makes numbers follow the order of creation, and enforces the
 		// limit, even with concurrent requests.
-		if _, err := engine.One(tx, `SELECT org_no FROM org WHERE org_no = $1 /*FOR UPDATE*/`, func(engine.Row) {}, int64(o.org)); err != nil {
+		var owner any
+		if err := tx.Many(
+			engine.Stmt{SQL: `SELECT org_no FROM org WHERE org_no = $1 /*FOR UPDATE*/`, Args: []any{int64(o.org)}, Each: func(engine.Row) error { return nil }},
+			engine.Stmt{SQL: webhookActor, Args: []any{int64(o.org), int64(o.account), int64(o.client)}, Each: func(r engine.Row) error {
+				if !r.IsNull(0) {
+					owner = r.Int(0)
+				}
+				return nil
+			}},
+		); err != nil {
 			return out, err
 		}
 		count, no, err := o.nextWebhook(tx)
@@ -80,8 +89,8 @@ func (o Org) CreateWebhook(ctx context.Context, w *Webhook, secret string, c jou
 		}
 		tx.Last(
 			engine.Stmt{SQL: `INSERT INTO webhook (org_no, webhook_no, id, version, created_at, url, events, description, enabled, disabled_reason, secret, owner_no)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ` + webhookActor + `)`,
-				Args: []any{int64(o.org), no, w.ID.Bytes(), w.Version, engine.Millis(w.CreatedAt), w.URL, joinTypes(w.Events), w.Description, number(w.Enabled), w.DisabledReason, sealed, int64(o.account), int64(o.client)}},
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+				Args: []any{int64(o.org), no, w.ID.Bytes(), w.Version, engine.Millis(w.CreatedAt), w.URL, joinTypes(w.Events), w.Description, number(w.Enabled), w.DisabledReason, sealed, owner}},
 			engine.Stmt{SQL: `INSERT INTO webhook_cursor (org_no, webhook_no, pos, open, pending, failure, claim)
 				SELECT $1, $2, pos, $3, 0, '', 0 FROM journal_head WHERE org_no = $1`, Args: []any{int64(o.org), no, []byte{}}},
 		)
@@ -100,8 +109,8 @@ func (o Org) nextWebhook(tx engine.Tx) (count, next int64, err error) {
 
 // webhookActor selects the acting member: the one of the view, or the one who
 // registered its application.
-const webhookActor = `(SELECT account_no FROM account WHERE org_no = $1 AND account_no = $12
-	UNION ALL SELECT owner_no FROM client WHERE org_no = $1 AND client_no = $13)`
+const webhookActor = `SELECT account_no FROM account WHERE org_no = $1 AND account_no = $2
+	UNION ALL SELECT owner_no FROM client WHERE org_no = $1 AND client_no = $3`
 
 // webhookColumns lists the columns that scanWebhook reads.
 const webhookColumns = `id, version, created_at, url, events, description, enabled, disabled_reason, old_secret_ends, webhook_no,
