@@ -21,7 +21,8 @@ func (a *API) healthz(*exchange) (answer, error) {
 const readyTime = 3 * time.Second
 
 // readyz reports whether the node can serve requests: the database responds,
-// and the server is not about to stop.
+// and the server is not about to stop. A node that can serve only some
+// organisations is ready, because another node could not serve more.
 func (a *API) readyz(x *exchange) (answer, error) {
 	if a.Draining != nil && a.Draining.Err() != nil {
 		return answer{}, fault.Away("The service is shutting down.", nil)
@@ -33,6 +34,9 @@ func (a *API) readyz(x *exchange) (answer, error) {
 			err = fault.Away("The database does not respond.", err)
 		}
 		return answer{}, err
+	}
+	if a.Store.Degraded() {
+		return answer{status: http.StatusOK, body: []byte(`{"status":"degraded"}`)}, nil
 	}
 	return answer{status: http.StatusOK, body: []byte(`{"status":"ready"}`)}, nil
 }

@@ -132,29 +132,29 @@ var asked = []question{
 	{"GET /v1/analytics/population-health", "", func(w *crowd) *reply { return w.get("/v1/analytics/population-health?min_cell_size=" + w.number()) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/events", "", func(w *crowd) *reply { return w.get("/v1/events?limit=100&after=" + makeCursor(eventCursor, 0)) }, cost{sqlite: 2, postgres: 3, trips: 2}},
 	{"GET /v1/webhooks", "", func(w *crowd) *reply { return w.get("/v1/webhooks?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 2}},
-	{"POST /v1/webhooks", "", func(w *crowd) *reply { return w.post("/v1/webhooks", hookBody) }, cost{sqlite: 6, postgres: 6, trips: 4}},
+	{"POST /v1/webhooks", "", func(w *crowd) *reply { return w.post("/v1/webhooks", hookBody) }, cost{sqlite: 7, postgres: 7, trips: 4}},
 	{"GET /v1/webhooks/{id}", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"PATCH /v1/webhooks/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/webhooks/"+w.hooks[0], `{"description":`+quote(w.key())+`}`)
-	}, cost{sqlite: 4, postgres: 4, trips: 3}},
+	}, cost{sqlite: 5, postgres: 5, trips: 3}},
 	{"DELETE /v1/webhooks/{id}", "", func(w *crowd) *reply {
 		hook := w.hook()
 		for range w.n {
 			w.tried(hook)
 		}
 		return w.send("DELETE", "/v1/webhooks/"+hook, "")
-	}, cost{sqlite: 5, postgres: 5, trips: 3}},
-	{"POST /v1/webhooks/{id}/rotate-secret", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/rotate-secret", "") }, cost{sqlite: 4, postgres: 4, trips: 3}},
-	{"POST /v1/webhooks/{id}/test", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/test", "") }, cost{sqlite: 6, postgres: 6, trips: 4}},
+	}, cost{sqlite: 6, postgres: 6, trips: 3}},
+	{"POST /v1/webhooks/{id}/rotate-secret", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/rotate-secret", "") }, cost{sqlite: 5, postgres: 5, trips: 3}},
+	{"POST /v1/webhooks/{id}/test", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/test", "") }, cost{sqlite: 7, postgres: 7, trips: 4}},
 	{"POST /v1/webhooks/{id}/recover", "", func(w *crowd) *reply {
 		return w.post("/v1/webhooks/"+w.hook()+"/recover", `{"since":"2026-01-01"}`)
-	}, cost{sqlite: 6, postgres: 6, trips: 4}},
+	}, cost{sqlite: 7, postgres: 7, trips: 4}},
 	{"GET /v1/webhooks/{id}/stats", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0] + "/stats") }, cost{sqlite: 4, postgres: 5, trips: 4}},
 	{"GET /v1/webhooks/{id}/deliveries", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0] + "/deliveries?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/webhooks/{id}/deliveries/{delivery_id}", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0] + "/deliveries/" + w.delivery) }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", "", func(w *crowd) *reply {
 		return w.post("/v1/webhooks/"+w.hooks[0]+"/deliveries/"+w.delivery+"/redeliver", "")
-	}, cost{sqlite: 6, postgres: 6, trips: 4}},
+	}, cost{sqlite: 7, postgres: 7, trips: 4}},
 	{"GET /v1/audit", "", func(w *crowd) *reply { return w.get("/v1/audit?limit=100") }, cost{sqlite: 4, postgres: 6, trips: 5}},
 	{"POST /oauth/token", "", func(w *crowd) *reply { return w.form("/oauth/token", w.credentials(grantType, clientCredentials)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"POST /oauth/revoke", "", func(w *crowd) *reply { return w.form("/oauth/revoke", w.credentials("token", w.issue(""))) }, cost{sqlite: 6, postgres: 6, trips: 5}},

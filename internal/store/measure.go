@@ -57,7 +57,7 @@ func (s System) KeepMeasured(ctx context.Context) error {
 // measure measures once. If something fails, it still updates the other
 // metrics.
 func (s System) measure(ctx context.Context) error {
-	return errors.Join(s.measureJournal(ctx), s.measureSpool(), s.measureFiles())
+	return errors.Join(s.measureJournal(ctx), s.measureSpool(), s.measureFiles(), s.measureWorkers(ctx))
 }
 
 // unsealed finds the oldest entry after the seal of each organisation, by

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne.example/anodyne/internal/store/engine"
@@ -10,6 +12,19 @@ import (
 type metrics struct {
 	measured
 	rounds
+	// workers counts those of a Citus cluster; it is nil on other databases.
+	// lost is the number of workers that do not respond.
+	workers *prometheus.GaugeVec
+	lost    atomic.Int64
+}
+
+// countWorkers adds the metric of the workers of a Citus cluster.
+func (m *metrics) countWorkers(registry prometheus.Registerer) {
+	m.workers = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "anodyne_store_workers",
+		Help: "Workers of the Citus cluster, up and down. Requests of organisations on a worker that is down fail."}, []string{"state"})
+	if registry != nil {
+		registry.MustRegister(m.workers)
+	}
 }
 
 // measured are the metrics that KeepMeasured updates.

@@ -46,6 +46,7 @@ var unbound = map[string]string{
 	"FROM pg_index":                         "PostgreSQL's own table",
 	"FROM pg_dist_node":                     "a table of Citus",
 	"FROM pg_dist_partition":                "a table of Citus",
+	"SELECT citus_check_connection_to_node": "about a server of the cluster",
 	"SELECT create_distributed_table":       "a migration, of whole tables",
 	"SELECT truncate_local_data_after":      "a migration, of whole tables",
 	"SELECT org_no, pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal UNION": "a backup, over all organisations",

@@ -141,12 +141,18 @@ func (s *Store) openBeside(ctx context.Context, cfg Config) error {
 	if err := s.db.CheckVersion(ctx); err != nil {
 		return err
 	}
+	layout, err := s.db.Layout(ctx)
+	if err != nil {
+		return err
+	}
+	if layout != engine.OneServer {
+		s.metrics.countWorkers(cfg.Registry)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	private.Tighten(s.db.Log, besideKeys(dir)...)
 	s.dataDir = dir
-	var err error
 	if s.sealKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
 		return err
 	}

@@ -192,14 +192,19 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 	for i := range tokens {
 		tokens[i] = newToken()
 	}
+	// The lease comes first, in a transaction of its own: who sees the claim has
+	// to see the lease too, and a Citus cluster commits on its servers one after
+	// the other.
+	if err := s.HoldWebhooks(ctx, node, until); err != nil {
+		return nil, err
+	}
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
 		claims = nil
 		// Lock the rows before judging them: an UPDATE that waits for another
 		// node's claim would see the claim, but not that node's lease. The leases
 		// are read on their own, because in a Citus cluster they are on another
 		// server than the cursors.
-		stmts := make([]engine.Stmt, 0, 2+len(keys))
-		stmts = append(stmts, holdNode(node, until))
+		stmts := make([]engine.Stmt, 0, 1+len(keys))
 		holders, alive := make([]int64, len(keys)), map[int64]bool{}
 		for i, key := range keys {
 			stmts = append(stmts, engine.Stmt{SQL: `SELECT node, claim FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2 /*FOR UPDATE*/`,

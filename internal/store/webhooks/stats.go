@@ -58,6 +58,9 @@ func (o Org) WatchWebhooks(ctx context.Context, now time.Time) (hooks []Webhook,
 		}, int64(o.org)); err != nil || len(hooks) == 0 {
 			return err
 		}
+		if err := o.withOwners(tx, hooks); err != nil {
+			return err
+		}
 		stats = make([]Stats, len(hooks))
 		of := make(map[int64]*watched, len(hooks))
 		for i, no := range numbers {

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ type Webhook struct {
 	// OwnerRole is the role of the member who created the endpoint, or whose
 	// application did. It is nil if unknown, or if it was the operator's.
 	OwnerRole *access.Role
+	// owner is the number of that member until withOwners has read the role.
+	owner int64
 }
 
 // ChangedBy reports whether a member with the role may change the endpoint:
@@ -113,8 +116,7 @@ const webhookActor = `SELECT account_no FROM account WHERE org_no = $1 AND accou
 	UNION ALL SELECT owner_no FROM client WHERE org_no = $1 AND client_no = $3`
 
 // webhookColumns lists the columns that scanWebhook reads.
-const webhookColumns = `id, version, created_at, url, events, description, enabled, disabled_reason, old_secret_ends, webhook_no,
-	(SELECT a.role FROM account a WHERE a.account_no = webhook.owner_no)`
+const webhookColumns = `id, version, created_at, url, events, description, enabled, disabled_reason, old_secret_ends, webhook_no, owner_no`
 
 func scanWebhook(r engine.Row) (w Webhook, no int64, err error) {
 	w = Webhook{
@@ -125,8 +127,7 @@ func scanWebhook(r engine.Row) (w Webhook, no int64, err error) {
 		w.OldSecretEnds = engine.FromMillis(r.Int(8))
 	}
 	if !r.IsNull(10) {
-		role := access.Role(r.Int(10))
-		w.OwnerRole = &role
+		w.owner = r.Int(10)
 	}
 	w.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0))
 	return w, r.Int(9), err
@@ -139,13 +140,42 @@ func (o Org) WebhookPage(ctx context.Context, page, limit int64) (hooks []Webhoo
 		w, _, err = scanWebhook(r)
 		return w, err
 	}}
-	return byCreation.Page(ctx, o.db, int64(o.org), page, limit)
+	if hooks, total, err = byCreation.Page(ctx, o.db, int64(o.org), page, limit); err != nil {
+		return nil, 0, err
+	}
+	err = o.db.Read(ctx, func(tx engine.Tx) error { return o.withOwners(tx, hooks) })
+	return hooks, total, err
+}
+
+// withOwners reads the roles of the owners of endpoints. In a Citus cluster they
+// are on another server than the endpoints.
+func (o Org) withOwners(tx engine.Tx, hooks []Webhook) error {
+	if !slices.ContainsFunc(hooks, func(w Webhook) bool { return w.owner != 0 }) {
+		return nil
+	}
+	roles := map[int64]*access.Role{}
+	if err := tx.Query(`SELECT account_no, role FROM account WHERE org_no = $1`, func(r engine.Row) error {
+		role := access.Role(r.Int(1))
+		roles[r.Int(0)] = &role
+		return nil
+	}, int64(o.org)); err != nil {
+		return err
+	}
+	for i := range hooks {
+		hooks[i].OwnerRole, hooks[i].owner = roles[hooks[i].owner], 0
+	}
+	return nil
 }
 
 // Webhook reads one endpoint.
 func (o Org) Webhook(ctx context.Context, webhookID id.Webhook) (w Webhook, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		w, _, err = o.webhook(tx, webhookID)
+		if w, _, err = o.webhook(tx, webhookID); err != nil {
+			return err
+		}
+		one := []Webhook{w}
+		err = o.withOwners(tx, one)
+		w = one[0]
 		return err
 	})
 	return w, err
@@ -153,10 +183,9 @@ func (o Org) Webhook(ctx context.Context, webhookID id.Webhook) (w Webhook, err 
 
 const (
 	readWebhook   = `SELECT ` + webhookColumns + ` FROM webhook WHERE org_no = $1 AND id = $2`
-	selectWebhook = `SELECT ` + webhookColumns + `,
-		(SELECT a.role FROM account a WHERE a.org_no = $1 AND a.account_no = $3 AND a.disabled_at IS NULL),
-		(SELECT c.owner_role FROM client c WHERE c.org_no = $1 AND c.client_no = $4)
-		FROM webhook WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`
+	selectWebhook = readWebhook + ` /*FOR UPDATE*/`
+	memberRole    = `SELECT role FROM account WHERE org_no = $1 AND account_no = $2 AND disabled_at IS NULL`
+	clientRole    = `SELECT owner_role FROM client WHERE org_no = $1 AND client_no = $2`
 )
 
 // webhookToChange reads an endpoint with its number, locks it, and returns an
@@ -164,23 +193,33 @@ const (
 // the member who registered it, at that time; one of the operator acts as an
 // administrator.
 func (o Org) webhookToChange(tx engine.Tx, webhookID id.Webhook) (w Webhook, no int64, err error) {
-	found, may := false, false
-	err = tx.Query(selectWebhook, func(r engine.Row) (err error) {
-		found = true
-		w, no, err = scanWebhook(r)
-		switch {
-		case o.account != 0:
-			may = !r.IsNull(11) && w.ChangedBy(access.Role(r.Int(11)))
-		default:
-			may = r.IsNull(12) || w.ChangedBy(access.Role(r.Int(12)))
+	var hooks []Webhook
+	may := func(*Webhook) bool { return o.account == 0 }
+	role := engine.Stmt{SQL: clientRole, Args: []any{int64(o.org), int64(o.client)}}
+	if o.account != 0 {
+		role = engine.Stmt{SQL: memberRole, Args: []any{int64(o.org), int64(o.account)}}
+	}
+	role.Each = func(r engine.Row) error {
+		if !r.IsNull(0) {
+			as := access.Role(r.Int(0))
+			may = func(w *Webhook) bool { return w.ChangedBy(as) }
 		}
+		return nil
+	}
+	if err := tx.Many(engine.Stmt{SQL: selectWebhook, Args: []any{int64(o.org), webhookID.Bytes()}, Each: func(r engine.Row) (err error) {
+		w, no, err = scanWebhook(r)
+		hooks = append(hooks, w)
 		return err
-	}, int64(o.org), webhookID.Bytes(), int64(o.account), int64(o.client))
-	switch {
-	case err != nil:
-	case !found:
-		err = fault.Missing("webhook", webhookID.String())
-	case !may:
+	}}, role); err != nil {
+		return w, 0, err
+	}
+	if len(hooks) == 0 {
+		return w, 0, fault.Missing("webhook", webhookID.String())
+	}
+	if err := o.withOwners(tx, hooks); err != nil {
+		return w, 0, err
+	}
+	if w = hooks[0]; !may(&w) {
 		err = fault.New(fault.Forbidden, "This webhook belongs to an administrator; only administrators, and applications that they registered, may change it.")
 	}
 	return w, no, err

@@ -1573,7 +1573,7 @@ export interface paths {
         };
         /**
          * Check readiness
-         * @description For load balancers. The service is ready when the database responds and the service is not shutting down.
+         * @description For load balancers. The service is ready when the database responds and the service is not shutting down. It is `degraded` if one of several servers of a database cluster does not respond.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -4179,8 +4179,11 @@ export interface components {
             status: "ok";
         };
         Readiness: {
-            /** @constant */
-            status: "ready";
+            /**
+             * @description `degraded`: requests of some organisations fail, because a server of the database cluster does not respond.
+             * @enum {unknown}
+             */
+            status: "ready" | "degraded";
         };
         Error: {
             error: components["schemas"]["ErrorBody"];

@@ -1,0 +1,33 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// measureWorkers counts the workers of a Citus cluster that respond, and logs
+// when one is lost or back. On other databases it does nothing.
+func (s System) measureWorkers(ctx context.Context) error {
+	if s.metrics.workers == nil {
+		return nil
+	}
+	up, down, err := s.db.Workers(ctx)
+	if err != nil {
+		return fmt.Errorf("the workers: %w", err)
+	}
+	s.metrics.workers.WithLabelValues("up").Set(float64(up))
+	s.metrics.workers.WithLabelValues("down").Set(float64(down))
+	before := s.metrics.lost.Swap(int64(down))
+	switch {
+	case int64(down) > before:
+		s.db.Log.Error("workers of the Citus cluster do not respond; requests of the organisations on them fail, others work", "down", down, "up", up)
+	case int64(down) < before:
+		s.db.Log.Info("workers of the Citus cluster respond again", "down", down, "up", up)
+	}
+	return nil
+}
+
+// Degraded reports whether requests of some organisations fail, because the
+// worker of a Citus cluster that has their rows does not respond. It is as of
+// the last measurement.
+func (s *Store) Degraded() bool { return s.metrics.lost.Load() > 0 }
