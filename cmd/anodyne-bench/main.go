@@ -44,7 +44,7 @@ Measures the server on this machine, with a temporary database and everything
 enabled, against a baseline: a bare HTTP server that sends the same bytes. The
 two take turns in short slices, so that the ratio is meaningful even on a busy
 machine. Latencies are measured with all connections always busy. CPU is the
-CPU time of the server per request, without the processes of PostgreSQL.
+CPU time of the server per request, DB CPU that of the processes of PostgreSQL.
 
 Each path is measured separately:
 

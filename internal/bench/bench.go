@@ -149,7 +149,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	m := &measurement{Options: o, stock: stock, server: server, slots: stock.slots(o.Connections)}
+	m := &measurement{Options: o, stock: stock, server: server, database: db.process, slots: stock.slots(o.Connections)}
 	if err := m.all(ctx, &result); err != nil {
 		return result, err
 	}

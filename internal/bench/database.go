@@ -31,7 +31,10 @@ type database struct {
 	// variables give a server the same database. They are not arguments, which
 	// other users could see.
 	variables []string
-	remove    func() error
+	// process is the parent of the processes of a PostgreSQL that was started
+	// here, or 0.
+	process int
+	remove  func() error
 }
 
 // openDatabase determines the location of the database, and starts PostgreSQL
@@ -52,6 +55,9 @@ func openDatabase(o *Options, dir string) (*database, error) {
 			return nil, err
 		}
 		db.Database, db.remove = server.DSN(), server.Discard
+		if db.process, err = server.Process(); err != nil {
+			return nil, errors.Join(err, server.Discard())
+		}
 	default:
 		db.Database = "sqlite:" + filepath.Join(dir, "anodyne.db")
 	}

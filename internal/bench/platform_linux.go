@@ -52,19 +52,49 @@ func memoryOf(pid int) (now, peak int64) {
 // that Go supports.
 const clockTick = time.Second / 100
 
+// process is what /proc tells about a process.
+type process struct {
+	parent int
+	cpu    time.Duration // its own
+	ended  time.Duration // that of its children that have ended
+}
+
+func readProcess(pid string) (p process) {
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return p
+	}
+	// The name, in parentheses, may contain spaces; the parent is the second
+	// field after it, and utime, stime, cutime and cstime are the 12th to 15th.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 15 {
+		return p
+	}
+	number := func(i int) int {
+		n, _ := strconv.Atoi(fields[i])
+		return n
+	}
+	return process{parent: number(1), cpu: time.Duration(number(11)+number(12)) * clockTick, ended: time.Duration(number(13)+number(14)) * clockTick}
+}
+
 // cpuOf returns the CPU time of a process.
-func cpuOf(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+func cpuOf(pid int) time.Duration { return readProcess(strconv.Itoa(pid)).cpu }
+
+// cpuOfFamily returns the CPU time of a process and its children, including
+// those that have ended.
+func cpuOfFamily(pid int) time.Duration {
+	p := readProcess(strconv.Itoa(pid))
+	total := p.cpu + p.ended
+	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return 0
 	}
-	// The name, in parentheses, may contain spaces; utime and stime are the
-	// 12th and 13th field after it.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 13 {
-		return 0
+	for _, entry := range entries {
+		if name := entry.Name(); name[0] >= '0' && name[0] <= '9' {
+			if child := readProcess(name); child.parent == pid {
+				total += child.cpu
+			}
+		}
 	}
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * clockTick
+	return total
 }

@@ -18,6 +18,10 @@ func TestProcessorTimeIsSeen(t *testing.T) {
 	if got := cpuOf(os.Getpid()); got > time.Hour {
 		t.Errorf("processor time %v", got)
 	}
+	own := cpuOf(os.Getpid()) // of a child of the process that started the test
+	if got := cpuOfFamily(os.Getppid()); got < own {
+		t.Errorf("processor time %v of a family, %v of a member", got, own)
+	}
 	if got := cpuOf(-1); got != 0 {
 		t.Errorf("processor time of nobody: %v", got)
 	}

@@ -18,3 +18,6 @@ func memoryOf(int) (now, peak int64) { return 0, 0 }
 
 // cpuOf is only supported on Linux.
 func cpuOf(int) time.Duration { return 0 }
+
+// cpuOfFamily is only supported on Linux.
+func cpuOfFamily(int) time.Duration { return 0 }

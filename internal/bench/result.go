@@ -95,10 +95,11 @@ type PathResult struct {
 	Reads  *Latency `json:"latency_of_reads,omitempty"`
 	Writes *Latency `json:"latency_of_writes,omitempty"`
 	// Allocations is the number of allocations per request of the product, and
-	// CPU its CPU time in microseconds, including background work. The
-	// processes of the database are not included.
+	// CPU its CPU time in microseconds, including background work. DatabaseCPU
+	// is that of the processes of PostgreSQL, if it was started here.
 	Allocations float64 `json:"allocations_per_request"`
 	CPU         float64 `json:"cpu_us_per_request"`
+	DatabaseCPU float64 `json:"database_cpu_us_per_request,omitempty"`
 	Errors      int     `json:"errors"`
 	FirstError  string  `json:"first_error,omitempty"`
 	// RecordRate is the number of clinical records per second, and RecordGate
@@ -147,6 +148,7 @@ func (r *PathResult) charge(u used) {
 	if r.Requests > 0 {
 		r.Allocations = u.mallocs / float64(r.Requests)
 		r.CPU = float64(u.cpu.Microseconds()) / float64(r.Requests)
+		r.DatabaseCPU = float64(u.database.Microseconds()) / float64(r.Requests)
 	}
 }
 

@@ -14,13 +14,17 @@ import (
 
 // used is the resources that a server has used since it started.
 type used struct {
-	mallocs float64
-	cpu     time.Duration
+	mallocs  float64
+	cpu      time.Duration
+	database time.Duration // CPU time of PostgreSQL
 }
 
-func (u used) less(before used) used { return used{u.mallocs - before.mallocs, u.cpu - before.cpu} }
+func (u used) less(before used) used {
+	return used{u.mallocs - before.mallocs, u.cpu - before.cpu, u.database - before.database}
+}
 
-// used returns the product's allocations and CPU time. It returns zeros for a
+// used returns the product's allocations and CPU time, and those of a PostgreSQL
+// that was started here. It returns zeros for a
 // server that was not started here.
 func (m *measurement) used(ctx context.Context) (u used, err error) {
 	if !m.ours() {
@@ -31,6 +35,9 @@ func (m *measurement) used(ctx context.Context) (u used, err error) {
 		return u, err
 	}
 	u.cpu = cpuOf(m.server.cmd.Process.Pid)
+	if m.database != 0 {
+		u.database = cpuOfFamily(m.database)
+	}
 	return u, nil
 }
 

@@ -45,7 +45,7 @@ func like(report *bench.Report, r *bench.Result) *bench.Result {
 func compareRuns(w io.Writer, before, after *bench.Result) error {
 	fmt.Fprintf(w, "%s\nold %s of %s, new %s of %s\n\n", title(before), before.Version, before.StartedAt.Format("2006-01-02 15:04"), after.Version, after.StartedAt.Format("2006-01-02 15:04"))
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%-*s\tREQ/S\t\tx\tRATIO\t\tx\tP50\t\tx\tP99\t\tx\tCPU\t\tx\tALLOCS\t\tx\t\n", titleWidth, "PATH (old, new)")
+	fmt.Fprintf(table, "%-*s\tREQ/S\t\tx\tRATIO\t\tx\tP50\t\tx\tP99\t\tx\tCPU\t\tx\tDB CPU\t\tx\tALLOCS\t\tx\t\n", titleWidth, "PATH (old, new)")
 	shared := 0
 	for i := range before.Paths {
 		p := &before.Paths[i]
@@ -54,10 +54,10 @@ func compareRuns(w io.Writer, before, after *bench.Result) error {
 			continue
 		}
 		shared++
-		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", titleWidth, p.Title,
+		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", titleWidth, p.Title,
 			rate(p.Rate), rate(q.Rate), times(p.Rate, q.Rate), part(p, p.Ratio.Total), part(q, q.Ratio.Total), times(p.Ratio.Total, q.Ratio.Total),
 			ms(p.Latency.P50), ms(q.Latency.P50), times(p.Latency.P50, q.Latency.P50), ms(p.Latency.P99), ms(q.Latency.P99), times(p.Latency.P99, q.Latency.P99),
-			micros(p.CPU), micros(q.CPU), times(p.CPU, q.CPU), allocations(p), allocations(q), times(p.Allocations, q.Allocations))
+			micros(p.CPU), micros(q.CPU), times(p.CPU, q.CPU), micros(p.DatabaseCPU), micros(q.DatabaseCPU), times(p.DatabaseCPU, q.DatabaseCPU), allocations(p), allocations(q), times(p.Allocations, q.Allocations))
 	}
 	if err := table.Flush(); err != nil {
 		return err

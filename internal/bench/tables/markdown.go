@@ -87,7 +87,7 @@ func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
 }
 
 func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
-	header := []string{"path", "req/s", "baseline", "ratio", "gate", "p50", "p95", "p99", "CPU", "allocations"}
+	header := []string{"path", "req/s", "baseline", "ratio", "gate", "p50", "p95", "p99", "CPU", "database CPU", "allocations"}
 	row(b, header...)
 	row(b, rule(len(header))...)
 	for i := range paths {
@@ -97,7 +97,7 @@ func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
 			name += fmt.Sprintf(" (%s wrong answers: %s)", count(p.Errors), p.FirstError)
 		}
 		row(b, name, rate(p.Rate), floor(p), part(p, p.Ratio.Total), gate(p),
-			ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), allocations(p))
+			ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), micros(p.DatabaseCPU), allocations(p))
 	}
 }
 

@@ -50,15 +50,15 @@ func textNodes(w io.Writer, n *bench.NodesResult) error {
 func textPaths(w io.Writer, paths []bench.PathResult) error {
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%-*s\tREQ/S\tBASELINE\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tCPU\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
+	fmt.Fprintf(table, "%-*s\tREQ/S\tBASELINE\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tCPU\tDB CPU\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
 	for i := range paths {
 		p := &paths[i]
 		goal := gate(p)
 		if goal == "" {
 			goal = "-"
 		}
-		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", titleWidth, p.Title, rate(p.Rate), floor(p),
-			part(p, p.Ratio.Total), part(p, p.Ratio.Median), quartiles(p), ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), allocations(p), p.Errors, goal)
+		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", titleWidth, p.Title, rate(p.Rate), floor(p),
+			part(p, p.Ratio.Total), part(p, p.Ratio.Median), quartiles(p), ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), micros(p.DatabaseCPU), allocations(p), p.Errors, goal)
 	}
 	return table.Flush()
 }

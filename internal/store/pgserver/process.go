@@ -61,6 +61,20 @@ func (s *Server) control(what string, more ...string) error {
 	return s.owner.run(ctx, s.program("pg_ctl"), append([]string{what, "--pgdata=" + s.data(), "--silent", timeout}, more...)...)
 }
 
+// Process returns the process of the server, which is the parent of all others
+// of the cluster.
+func (s *Server) Process() (pid int, err error) {
+	lock, err := os.ReadFile(s.lock())
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(lock), "\n")
+	if pid, err = strconv.Atoi(first); err != nil {
+		return 0, fmt.Errorf("%s: %w", s.lock(), err)
+	}
+	return pid, nil
+}
+
 // Kill ends the server abruptly.
 func (s *Server) Kill() error {
 	if !s.Running() {
@@ -70,15 +84,14 @@ func (s *Server) Kill() error {
 	if err != nil {
 		return err
 	}
-	// Line 1 is the process, line 7 the key and the identifier of its shared
-	// memory.
+	// Line 7 is the key and the identifier of the shared memory.
 	lines := strings.Split(string(lock), "\n")
 	if len(lines) < 7 || len(strings.Fields(lines[6])) != 2 {
 		return fmt.Errorf("%s is not complete", s.lock())
 	}
-	pid, err := strconv.Atoi(lines[0])
+	pid, err := s.Process()
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.lock(), err)
+		return err
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("killing PostgreSQL: %w", err)
