@@ -169,15 +169,49 @@ func (a *API) admit(x *exchange) error {
 	if err != nil {
 		return a.refuse(x, err)
 	}
-	return a.take(x, p)
+	if err := a.begin(x, p); err != nil {
+		return err
+	}
+	if mayReadEarly(x.r) {
+		return nil
+	}
+	return x.settle()
 }
 
 // take counts a request for its client.
 func (a *API) take(x *exchange, p *access.Principal) error {
+	if err := a.begin(x, p); err != nil {
+		return err
+	}
+	return x.settle()
+}
+
+// begin begins to count a request for its client, unless it is already known
+// that it is refused.
+func (a *API) begin(x *exchange, p *access.Principal) (err error) {
 	x.principal, x.org = p, a.Store.For(p)
-	d, err := a.Limiter.Take(x.ctx(), p.Client, p.Tier.Limit())
-	if err != nil {
+	if x.ticket, err = a.Limiter.Begin(x.ctx(), p.Client, p.Tier.Limit(), 1); err != nil {
 		x.limited(a.Limiter.Peek(p.Client, p.Tier.Limit()))
+		return err
+	}
+	x.counting = true
+	if x.ticket.Known() {
+		return x.settle()
+	}
+	return nil
+}
+
+// settle waits until the request is counted and returns an error if it is
+// refused. It must be called before a response is sent, and before a handler
+// does more than a lookup by key.
+func (x *exchange) settle() error {
+	if !x.counting {
+		return nil
+	}
+	x.counting = false
+	d, err := x.ticket.Await(x.ctx())
+	if err != nil {
+		x.limited(x.api.Limiter.Peek(x.principal.Client, x.principal.Tier.Limit()))
 		return err
 	}
 	x.limited(d)
@@ -185,6 +219,12 @@ func (a *API) take(x *exchange, p *access.Principal) error {
 		return d.Fault()
 	}
 	return nil
+}
+
+// mayReadEarly reports whether the route of a request may have early set, so
+// that the request can be routed before it is counted.
+func mayReadEarly(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v1/patients")
 }
 
 // refuse counts a request without valid credentials for its source address.
@@ -217,17 +257,16 @@ func wasOurs(err error) bool {
 // serve runs the phases after routing.
 func (a *API) serve(x *exchange, rt *route) {
 	x.route = rt
-	if rt.scope != 0 && !x.principal.Scopes.Has(rt.scope) {
-		x.fail(forbidden(rt.scope, x.principal.Scopes))
-		return
-	}
-	if rt.fhir != 0 {
-		if err := x.admitFHIR(rt.fhir); err != nil {
+	if !rt.early {
+		if err := x.settle(); err != nil {
 			x.fail(err)
 			return
 		}
 	}
-	out, err := rt.handle(x)
+	out, err := a.handle(x, rt)
+	if refused := x.settle(); refused != nil { // comes before errors of the phases that follow
+		err = refused
+	}
 	if err != nil {
 		x.fail(err)
 		return
@@ -239,6 +278,19 @@ func (a *API) serve(x *exchange, rt *route) {
 		}
 	}
 	x.send(out)
+}
+
+// handle checks the scopes of a request and calls its handler.
+func (a *API) handle(x *exchange, rt *route) (answer, error) {
+	if rt.scope != 0 && !x.principal.Scopes.Has(rt.scope) {
+		return answer{}, forbidden(rt.scope, x.principal.Scopes)
+	}
+	if rt.fhir != 0 {
+		if err := x.admitFHIR(rt.fhir); err != nil {
+			return answer{}, err
+		}
+	}
+	return rt.handle(x)
 }
 
 // line starts the audit entry of this request.

@@ -33,7 +33,10 @@ type exchange struct {
 	status    int
 	sent      int64 // bytes of the body
 	hasLimits bool
-	seen      audit.Entry // audit entry of a read
+	// ticket is the request as it is counted, while counting is set.
+	ticket   ratelimit.Ticket
+	counting bool
+	seen     audit.Entry // audit entry of a read
 	// values are the header values specific to this response. net/http may read
 	// them after the exchange has ended, so they are not reused.
 	values *headerValues
@@ -111,6 +114,9 @@ func (x *exchange) end() {
 			panic(p)
 		}
 		x.api.Log.Error("panic", "request_id", x.requestID, "route", x.pattern(), "panic", p, "stack", string(debug.Stack()))
+		if err := x.settle(); err != nil {
+			x.api.Log.Debug("a request that panicked was not counted", "request_id", x.requestID, "err", err)
+		}
 		x.fail(errPanic)
 	}
 	took := x.api.Now().Sub(x.now)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"anodyne.example/anodyne/internal/fhirwrite"
 )
@@ -41,37 +40,16 @@ func (x *exchange) takeEntries(b *fhirwrite.Bundle) error {
 		known.Allowed = false
 		return known.Fault()
 	}
-	// Requests that wait together are counted together.
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	left := n
-	for range min(n, takenAtOnce) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				if failed != nil || left == 0 {
-					mu.Unlock()
-					return
-				}
-				left--
-				mu.Unlock()
-				d, err := x.api.Limiter.Take(x.ctx(), x.principal.Client, limit)
-				if err == nil && !d.Allowed {
-					err = d.Fault()
-				}
-				if err != nil {
-					mu.Lock()
-					failed = err
-					mu.Unlock()
-				}
-			}
-		})
+	if n == 0 {
+		return nil
 	}
-	wg.Wait()
-	x.limited(x.api.Limiter.Peek(x.principal.Client, limit))
-	return failed
+	d, err := x.api.Limiter.TakeAll(x.ctx(), x.principal.Client, limit, int64(n))
+	if err != nil {
+		return err
+	}
+	x.limited(d)
+	if !d.Allowed {
+		return d.Fault()
+	}
+	return nil
 }
-
-// takenAtOnce is how many requests of a Bundle are counted at the same time.
-const takenAtOnce = 256

@@ -135,7 +135,7 @@ func (n *node) newLimiter() *ratelimit.Limiter {
 		}
 		return 0
 	}
-	l := ratelimit.New(sys.Reserve, sys.Return, ahead, n.clock.now)
+	l := ratelimit.NewClaiming(sys.Claim, sys.StartClaims, sys.Return, ahead, n.clock.now)
 	l.OnUse(sys.WarnQuota)
 	return l
 }

@@ -41,6 +41,9 @@ func (a *API) listPatients(x *exchange) (answer, error) {
 			return x.listPlain(p, x.org.LatestPatients, q.values)
 		}
 	}
+	if err := x.settle(); err != nil {
+		return answer{}, err
+	}
 	return a.findPatients(x, p, wanted, q.values)
 }
 

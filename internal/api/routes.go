@@ -16,7 +16,11 @@ type route struct {
 	scope access.Scopes
 	// fhir is what the token must permit with resources of the type in the
 	// path, for a route of FHIR; see [exchange.admitFHIR].
-	fhir   access.FHIRVerbs
+	fhir access.FHIRVerbs
+	// early lets the handler run while the request is being counted, so that
+	// what it looks up travels with that; see [exchange.settle]. The handler
+	// must not have effects. mayReadEarly has to know the path.
+	early  bool
 	handle func(*exchange) (answer, error)
 }
 
@@ -24,10 +28,10 @@ type route struct {
 // same ones.
 func (a *API) table() []route {
 	return []route{
-		{method: "GET", pattern: "/v1/patients", scope: access.PatientsRead, handle: a.listPatients},
+		{method: "GET", pattern: "/v1/patients", scope: access.PatientsRead, early: true, handle: a.listPatients},
 		{method: "POST", pattern: "/v1/patients", scope: access.PatientsWrite, handle: a.createPatient},
 		{method: "PUT", pattern: "/v1/patients", scope: access.PatientsWrite, handle: a.putPatient},
-		{method: "GET", pattern: "/v1/patients/{id}", scope: access.PatientsRead, handle: a.getPatient},
+		{method: "GET", pattern: "/v1/patients/{id}", scope: access.PatientsRead, early: true, handle: a.getPatient},
 		{method: "GET", pattern: "/v1/patients/{id}/summary", scope: access.ClinicalDataRead, handle: a.getSummary},
 		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},
 		{method: "POST", pattern: "/v1/patients/{id}/merge", scope: access.PatientsWrite, handle: a.mergePatient},
@@ -141,6 +145,10 @@ func isClean(p string) bool {
 // unknown responds to requests that match no route: with 405 if the path
 // exists with another method, and with 404 otherwise.
 func (a *API) unknown(x *exchange) {
+	if err := x.settle(); err != nil {
+		x.fail(err)
+		return
+	}
 	if x.principal == nil { // outside /v1
 		if err := a.admit(x); err != nil && fault.CodeOf(err) != fault.Unauthorized {
 			x.fail(err)

@@ -17,20 +17,20 @@ type account struct {
 // spent returns how much of the window is used, as far as this process knows.
 func (a *account) spent() int64 { return a.used - a.spare }
 
-// take decides one request from memory, or returns false if only the store
-// can. This is the only place where allowance is spent.
-func (a *account) take(limit int64, now time.Time) (d Decision, known bool) {
+// take decides n requests from memory, or returns false if only the store can.
+// This is the only place where allowance is spent.
+func (a *account) take(limit, n int64, now time.Time) (d Decision, known bool) {
 	if !now.Before(a.end) || !endOf(a.end, now).Equal(a.end) {
 		return Decision{}, false
 	}
-	if a.spent() >= limit {
+	if a.spent() >= limit || a.spare < n && a.used >= limit {
 		a.note(limit)
 		return decide(false, limit, a.spent(), a.end, now), true
 	}
-	if a.spare == 0 {
+	if a.spare < n {
 		return Decision{}, false
 	}
-	a.spare--
+	a.spare -= n
 	a.note(limit)
 	return decide(true, limit, a.spent(), a.end, now), true
 }
@@ -60,29 +60,30 @@ type round struct {
 }
 
 type waiter struct {
+	n        int64 // requests
 	decision Decision
 	answered bool
 	left     bool
 }
 
-// join adds a request to the current round.
-func (a *account) join(limit int64) (*round, int) {
+// join adds n requests to the current round.
+func (a *account) join(limit, n int64) (*round, int) {
 	if a.next == nil {
 		a.next = &round{done: make(chan struct{})}
 	}
 	r := a.next
 	r.limit = limit
-	r.waiters = append(r.waiters, waiter{})
+	r.waiters = append(r.waiters, waiter{n: n})
 	return r, len(r.waiters) - 1
 }
 
-// leave removes a request whose caller is gone. If it was already counted in
-// the same window, that is returned to spare.
+// leave removes requests whose caller is gone. If they were already counted in
+// the same window, they are returned to spare.
 func (a *account) leave(r *round, i int) {
 	w := &r.waiters[i]
 	if w.answered {
 		if w.decision.Allowed && w.decision.Reset == resetAt(a.end) {
-			a.spare++
+			a.spare += w.n
 		}
 		return
 	}
@@ -101,8 +102,8 @@ func (a *account) settle(r *round, now time.Time) (open int64) {
 		if w.left || w.answered {
 			continue
 		}
-		if w.decision, w.answered = a.take(r.limit, now); !w.answered {
-			open++
+		if w.decision, w.answered = a.take(r.limit, w.n, now); !w.answered {
+			open += w.n
 		}
 	}
 	return open

@@ -59,8 +59,8 @@ func TestLeavingAfterTheAnswer(t *testing.T) {
 		}, 0},
 	} {
 		a := new(account)
-		r, i := a.join(10)
-		a.join(10)
+		r, i := a.join(10, 1)
+		a.join(10, 1)
 		a.credit(grant, 10, 2)
 		a.settle(r, now)
 		close(r.done)

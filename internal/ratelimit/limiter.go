@@ -14,7 +14,8 @@ import (
 // refused from memory. Only otherwise does a request wait for the store,
 // together with all others of its client.
 type Limiter struct {
-	reserve  Reserve
+	claim    Claim
+	start    func() // starts claims
 	giveBack Return
 	ahead    func(limit int64) int64
 	now      func() time.Time
@@ -42,7 +43,13 @@ const sweepFloor = 32
 // several nodes share the allowance and must be exact together. A process that
 // is killed loses what it reserved in advance, at the client's expense.
 func New(reserve Reserve, giveBack Return, ahead func(limit int64) int64, now func() time.Time) *Limiter {
-	l := &Limiter{reserve: reserve, giveBack: giveBack, ahead: ahead, now: now}
+	return NewClaiming(reserve.claim, func() {}, giveBack, ahead, now)
+}
+
+// NewClaiming is New for a store that makes claims together. start starts those
+// that it has held back.
+func NewClaiming(claim Claim, start func(), giveBack Return, ahead func(limit int64) int64, now func() time.Time) *Limiter {
+	l := &Limiter{claim: claim, start: start, giveBack: giveBack, ahead: ahead, now: now}
 	for i := range l.shards {
 		l.shards[i].accounts = make(map[access.ClientNo]*account)
 		l.shards[i].sweepAt = sweepFloor
@@ -54,20 +61,87 @@ func New(reserve Reserve, giveBack Return, ahead func(limit int64) int64, now fu
 // store could not be reached, or that ctx ended while waiting; the request is
 // then neither allowed nor counted, as far as this process can tell.
 func (l *Limiter) Take(ctx context.Context, client access.ClientNo, limit int64) (Decision, error) {
+	return l.TakeAll(ctx, client, limit, 1)
+}
+
+// TakeAll counts n requests of the client, all or none of them.
+func (l *Limiter) TakeAll(ctx context.Context, client access.ClientNo, limit, n int64) (Decision, error) {
+	t, err := l.Begin(ctx, client, limit, n)
+	if err != nil {
+		return Decision{}, err
+	}
+	return t.Await(ctx)
+}
+
+// Ticket is requests that are being counted. Its zero value is none.
+type Ticket struct {
+	limiter  *Limiter
+	shard    *shard
+	account  *account
+	round    *round // nil if the decision is known
+	place    int
+	decision Decision
+}
+
+// Begin begins to count n requests without waiting for the store. Await has to
+// be called: it may be what makes the store count. What the store is asked in
+// the meantime travels with it.
+func (l *Limiter) Begin(ctx context.Context, client access.ClientNo, limit, n int64) (Ticket, error) {
 	now := l.now()
 	sh := l.shard(client)
 	sh.mu.Lock()
+	defer sh.mu.Unlock()
 	a := sh.accounts[client]
 	if a != nil {
-		if d, known := a.take(limit, now); known {
+		if d, known := a.take(limit, n, now); known {
 			if a.news != 0 {
 				l.tell(ctx, sh, client, a)
 			}
-			sh.mu.Unlock()
-			return d, nil
+			return Ticket{decision: d}, nil
 		}
 	}
-	return l.wait(ctx, sh, client, a, limit, now)
+	if err := ctx.Err(); err != nil {
+		return Ticket{}, err
+	}
+	if sh.closed {
+		return Ticket{}, fault.Away("The service is shutting down.", nil)
+	}
+	if a == nil {
+		a = sh.open(client, now)
+	}
+	r, i := a.join(limit, n)
+	if !a.served {
+		a.served = true
+		// Detached: the first caller may leave, which must not fail the others
+		// of the round.
+		l.serve(context.WithoutCancel(ctx), sh, client, a)
+	}
+	return Ticket{limiter: l, shard: sh, account: a, round: r, place: i}, nil
+}
+
+// Known reports whether Await will not wait for the store.
+func (t *Ticket) Known() bool { return t.round == nil }
+
+// Await returns the decision, as Take does.
+func (t *Ticket) Await(ctx context.Context) (Decision, error) {
+	if t.round == nil {
+		return t.decision, nil
+	}
+	select {
+	case <-t.round.done: // with what was asked in the meantime
+		return t.round.outcome(t.place)
+	default:
+	}
+	t.limiter.start()
+	select {
+	case <-t.round.done:
+		return t.round.outcome(t.place)
+	case <-ctx.Done():
+		t.shard.mu.Lock()
+		t.account.leave(t.round, t.place)
+		t.shard.mu.Unlock()
+		return Decision{}, ctx.Err()
+	}
 }
 
 // Peek returns the state of the client's window as far as this process knows,
@@ -82,41 +156,6 @@ func (l *Limiter) Peek(client access.ClientNo, limit int64) Decision {
 		return unopened(limit, now)
 	}
 	return decide(a.spent() < limit, limit, a.spent(), endOf(a.end, now), now)
-}
-
-// wait joins the client's next round and waits for its outcome. It must be
-// called with the shard locked, and unlocks it.
-func (l *Limiter) wait(ctx context.Context, sh *shard, client access.ClientNo, a *account, limit int64, now time.Time) (Decision, error) {
-	if err := ctx.Err(); err != nil {
-		sh.mu.Unlock()
-		return Decision{}, err
-	}
-	if sh.closed {
-		sh.mu.Unlock()
-		return Decision{}, fault.Away("The service is shutting down.", nil)
-	}
-	if a == nil {
-		a = sh.open(client, now)
-	}
-	r, i := a.join(limit)
-	if !a.served {
-		a.served = true
-		// Detached: the first caller may leave, which must not fail the others
-		// of the round.
-		detached := context.WithoutCancel(ctx)
-		l.rounds.Go(func() { l.serve(detached, sh, client, a) })
-	}
-	sh.mu.Unlock()
-
-	select {
-	case <-r.done:
-		return r.outcome(i)
-	case <-ctx.Done():
-		sh.mu.Lock()
-		a.leave(r, i)
-		sh.mu.Unlock()
-		return Decision{}, ctx.Err()
-	}
 }
 
 func (l *Limiter) shard(client access.ClientNo) *shard {

@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -237,5 +238,63 @@ func TestFault(t *testing.T) {
 		if e.Code != fault.RateLimitExceeded || e.RetryAfter != tt.want || e.Details["limit"] != int64(1000) || e.Details["reset"] != int64(99) {
 			t.Errorf("%+v", e)
 		}
+	}
+}
+
+// Several requests are counted together, all or none of them.
+func TestTakeAll(t *testing.T) {
+	store := newLedger()
+	now := newClock().now
+	l := store.limiter(0, now)
+	for i, step := range []struct {
+		n       int64
+		allowed bool
+		left    int64
+	}{{4, true, 6}, {7, false, 6}, {6, true, 0}, {1, false, 0}} {
+		d, err := l.TakeAll(t.Context(), client, 10, step.n)
+		if err != nil || d.Allowed != step.allowed || d.Remaining != step.left {
+			t.Errorf("step %d: %+v, %v; want allowed %v with %d left", i, d, err, step.allowed, step.left)
+		}
+	}
+	if got := store.used(client); got != 10 {
+		t.Errorf("%d used, want 10", got)
+	}
+}
+
+// A claim that the store holds back is made at the latest when its result is
+// awaited.
+func TestHeldBackClaims(t *testing.T) {
+	store := newLedger()
+	var held []func()
+	claim := func(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time, tell func(ratelimit.Grant, error)) {
+		held = append(held, func() { tell(store.reserve(ctx, client, limit, n, now)) })
+	}
+	start := func() {
+		for len(held) > 0 {
+			next := held[0]
+			held = held[1:]
+			next()
+		}
+	}
+	l := ratelimit.NewClaiming(claim, start, store.giveBack, func(int64) int64 { return 0 }, newClock().now)
+	var tickets []ratelimit.Ticket
+	for range 3 {
+		ticket, err := l.Begin(t.Context(), client, 2, 1)
+		if err != nil || ticket.Known() {
+			t.Fatalf("%v, known %v", err, ticket.Known())
+		}
+		tickets = append(tickets, ticket)
+	}
+	if store.calls() != 0 || len(held) != 1 {
+		t.Errorf("%d claims made and %d held back, want 0 and 1", store.calls(), len(held))
+	}
+	for i := range tickets {
+		if d, err := tickets[i].Await(t.Context()); err != nil || d.Allowed != (i < 2) {
+			t.Errorf("request %d: %+v, %v", i, d, err)
+		}
+	}
+	ticket, err := l.Begin(t.Context(), client, 2, 1)
+	if d, _ := ticket.Await(t.Context()); err != nil || !ticket.Known() || d.Allowed {
+		t.Errorf("a refusal from memory: %+v, %v", d, err)
 	}
 }

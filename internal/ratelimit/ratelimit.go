@@ -34,6 +34,12 @@ const Farthest = Window + 5*time.Minute
 // shortened to end Window after now, and keeps its count.
 type Reserve func(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (Grant, error)
 
+// Claim is a Reserve that does not wait: it calls tell with the result, from
+// another goroutine. It may hold claims back until the function that starts them
+// is called, to make them together with others; claims that are made in tell
+// start by themselves.
+type Claim func(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time, tell func(Grant, error))
+
 // Grant is the result of a Reserve.
 type Grant struct {
 	Granted   int64     // out of n; less only if the window is exhausted

@@ -19,10 +19,9 @@ const reserveTimeout = 10 * time.Second
 // store to group them into one commit.
 const returners = 16
 
-// serve processes a client's rounds until no request waits.
+// serve makes the claim of a client's next round, until no request waits. It
+// must be called with the shard locked, and does not wait.
 func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, a *account) {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
 	for a.next != nil {
 		r := a.next
 		a.next = nil
@@ -32,44 +31,64 @@ func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, 
 		if open := a.settle(r, now); open > 0 {
 			limit := r.limit
 			n := open + max(l.ahead(limit), 0)
-			sh.mu.Unlock()
-			g, err := l.ask(ctx, client, limit, n, now)
-			sh.mu.Lock()
-			if err == nil {
-				a.credit(g, limit, n)
-				// At the time of asking: a grant is valid for those who waited
-				// for it, even if its window has expired in the meantime.
-				a.settle(r, now)
-			}
-			r.err = err
+			l.rounds.Add(1)
+			l.claim(ctx, client, limit, n, now, func(g Grant, err error) {
+				defer l.rounds.Done()
+				sh.mu.Lock()
+				defer sh.mu.Unlock()
+				if r.err = check(g, n, now, err); r.err == nil {
+					a.credit(g, limit, n)
+					// At the time of asking: a grant is valid for those who
+					// waited for it, even if its window has expired in the
+					// meantime.
+					a.settle(r, now)
+				}
+				l.conclude(ctx, sh, client, a, r)
+				l.serve(ctx, sh, client, a)
+			})
+			return
 		}
-		if a.news != 0 {
-			l.tell(ctx, sh, client, a)
-		}
-		close(r.done)
+		l.conclude(ctx, sh, client, a, r)
 	}
 	a.served = false
 }
 
-// ask calls the store and checks that the result is valid. A panic becomes an
-// error: it must neither leave waiting requests behind nor end the process.
-func (l *Limiter) ask(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (g Grant, err error) {
+// conclude ends a round.
+func (l *Limiter) conclude(ctx context.Context, sh *shard, client access.ClientNo, a *account, r *round) {
+	if a.news != 0 {
+		l.tell(ctx, sh, client, a)
+	}
+	close(r.done)
+}
+
+// check returns the error of a claim, or that of an impossible result.
+func check(g Grant, n int64, now time.Time, err error) error {
+	if err != nil {
+		return fmt.Errorf("ratelimit: reserve: %w", err)
+	}
+	if g.Granted < 0 || g.Granted > n || g.Used < g.Granted || !g.WindowEnd.After(now) {
+		return fmt.Errorf("ratelimit: reserve answered %d of %d, used %d, window end %s at %s",
+			g.Granted, n, g.Used, g.WindowEnd.UTC(), now.UTC())
+	}
+	return nil
+}
+
+// claim calls the store in a goroutine.
+func (reserve Reserve) claim(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time, tell func(Grant, error)) {
+	go func() { tell(reserve.ask(ctx, client, limit, n, now)) }()
+}
+
+// ask calls the store. A panic becomes an error: it must neither leave waiting
+// requests behind nor end the process.
+func (reserve Reserve) ask(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (g Grant, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("ratelimit: reserve panicked: %v\n%s", p, debug.Stack())
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
-	g, err = l.reserve(ctx, client, limit, n, now)
-	if err != nil {
-		return Grant{}, fmt.Errorf("ratelimit: reserve: %w", err)
-	}
-	if g.Granted < 0 || g.Granted > n || g.Used < g.Granted || !g.WindowEnd.After(now) {
-		return Grant{}, fmt.Errorf("ratelimit: reserve answered %d of %d, used %d, window end %s at %s",
-			g.Granted, n, g.Used, g.WindowEnd.UTC(), now.UTC())
-	}
-	return g, nil
+	return reserve(ctx, client, limit, n, now)
 }
 
 // Close waits for running calls and returns unused reservations, so that a
@@ -84,6 +103,7 @@ func (l *Limiter) Close(ctx context.Context) error {
 		sh.closed = true
 		sh.mu.Unlock()
 	}
+	l.start()
 	idle := make(chan struct{})
 	go func() {
 		l.rounds.Wait()

@@ -139,7 +139,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	if err := authority.Look(ctx); err != nil {
 		return nil, err
 	}
-	s.limiter = ratelimit.New(sys.Reserve, sys.Return, s.ahead(), time.Now)
+	s.limiter = ratelimit.NewClaiming(sys.Claim, sys.StartClaims, sys.Return, s.ahead(), time.Now)
 	s.limiter.OnUse(sys.WarnQuota)
 	proxies, err := s.cfg.Proxies()
 	if err != nil {

@@ -61,7 +61,7 @@ func start(t *testing.T, engine string) *server {
 	s := &server{store: storetest.Start(t, database)}
 	s.authority = oauth.New(s.store, time.Now)
 	sys := s.store.System()
-	limiter := ratelimit.New(sys.Reserve, sys.Return, func(int64) int64 { return 0 }, time.Now)
+	limiter := ratelimit.NewClaiming(sys.Claim, sys.StartClaims, sys.Return, func(int64) int64 { return 0 }, time.Now)
 	workers := worker.NewGroup(database.Log)
 	workers.Start("sequencer", sys.Sequence)
 	s.handler = api.New(api.Config{

@@ -2,7 +2,6 @@ package clients
 
 import (
 	"anodyne.example/anodyne/internal/access"
-	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/journal"
 )
@@ -11,8 +10,6 @@ import (
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
-	// reserving combines the claims of all clients where that saves round trips.
-	reserving *engine.Rounds[claim, ratelimit.Grant]
 }
 
 // System is the clients of all organisations, for the operator, tokens, and
@@ -21,9 +18,7 @@ type System struct{ *tables }
 
 // New returns the clients of a database.
 func New(db *engine.DB, j *journal.Journal) System {
-	t := &tables{db: db, journal: j}
-	t.reserving = engine.NewRounds(engine.RoundsConfig{Lanes: 1, Most: claimsPerRound, Binding: true}, t.reserveTogether)
-	return System{t}
+	return System{&tables{db: db, journal: j}}
 }
 
 // Org is the clients of one organisation, for a client or member.

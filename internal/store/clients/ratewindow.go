@@ -1,10 +1,8 @@
 package clients
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -49,24 +47,50 @@ type claim struct {
 	limit, n, now int64
 }
 
-// claimsPerRound bounds the number of clients in one statement.
-const claimsPerRound = 512
-
-// Reserve takes up to n of a client's allowance; see [ratelimit.Reserve]. On
-// PostgreSQL, one statement at a time does that for all clients that wait. It
+// Reserve takes up to n of a client's allowance; see [ratelimit.Reserve]. It
 // does not wait until that is durable: a crash of the database may lose the
 // last moments of counting, a crash of this program never does.
-func (s System) Reserve(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (ratelimit.Grant, error) {
-	c := claim{client, limit, min(n, limit), engine.Millis(now)}
+func (s System) Reserve(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (g ratelimit.Grant, err error) {
 	if !s.db.Dialect().Gathers {
-		return s.reserveAlone(ctx, c)
+		return s.reserveAlone(ctx, claim{client, limit, min(n, limit), engine.Millis(now)})
 	}
-	g, err := s.reserving.Do(ctx, c)
-	if errors.Is(err, engine.ErrAlone) {
-		return s.reserveAlone(ctx, c)
-	}
+	done := make(chan struct{})
+	s.Claim(ctx, client, limit, n, now, func(granted ratelimit.Grant, failed error) {
+		g, err = granted, failed
+		close(done)
+	})
+	s.StartClaims()
+	<-done
 	return g, err
 }
+
+// Claim is Reserve for callers that do not wait; see [ratelimit.Claim]. On
+// PostgreSQL, the claims of all clients that wait are made with one statement,
+// in one message with lookups that wait.
+func (s System) Claim(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time, tell func(ratelimit.Grant, error)) {
+	c := claim{client, limit, min(n, limit), engine.Millis(now)}
+	alone := func() { tell(s.reserveAlone(context.WithoutCancel(ctx), c)) }
+	if !s.db.Dialect().Gathers {
+		go alone()
+		return
+	}
+	s.db.Tally(ctx, reserveAll, []int64{int64(c.client), c.now, c.n, c.limit}, func(r engine.Row, err error) {
+		switch {
+		case errors.Is(err, engine.ErrAlone):
+			go func() {
+				alone()
+				s.StartClaims() // those that waited for this one
+			}()
+		case err != nil:
+			tell(ratelimit.Grant{}, err)
+		default:
+			tell(grant(r), nil)
+		}
+	})
+}
+
+// StartClaims makes the claims that no lookup has made.
+func (s System) StartClaims() { s.db.StartTallies() }
 
 // reserveAlone makes a claim in its own transaction.
 func (s *tables) reserveAlone(ctx context.Context, c claim) (g ratelimit.Grant, err error) {
@@ -81,48 +105,6 @@ func (s *tables) reserveAlone(ctx context.Context, c claim) (g ratelimit.Grant, 
 		return nil
 	})
 	return g, err
-}
-
-// reserveTogether makes the claims of a round. A client that has several gets
-// them one after the other.
-func (s *tables) reserveTogether(ctx context.Context, claims []claim, grants []ratelimit.Grant) error {
-	places := make([]int, len(claims))
-	for i := range places {
-		places[i] = i
-	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(claims[a].client, claims[b].client) })
-	for len(places) > 0 {
-		var again []int
-		first := places[:1]
-		for _, next := range places[1:] {
-			if claims[next].client == claims[first[len(first)-1]].client {
-				again = append(again, next)
-			} else {
-				first = append(first, next)
-			}
-		}
-		if err := s.reserveEach(ctx, claims, first, grants); err != nil {
-			return err
-		}
-		places = again
-	}
-	return nil
-}
-
-// reserveEach makes claims of different clients, in order of their clients.
-func (s *tables) reserveEach(ctx context.Context, claims []claim, places []int, grants []ratelimit.Grant) error {
-	columns := make([]int64, 4*len(places))
-	client, now, n, limit := columns[:len(places)], columns[len(places):2*len(places)], columns[2*len(places):3*len(places)], columns[3*len(places):]
-	for i, place := range places {
-		c := &claims[place]
-		client[i], now[i], n[i], limit[i] = int64(c.client), c.now, c.n, c.limit
-	}
-	return s.db.Hurried(ctx, reserveAll, func(r engine.Row) error {
-		if i, found := slices.BinarySearch(client, r.Int(0)); found {
-			grants[places[i]] = grant(r)
-		}
-		return nil
-	}, client, now, n, limit)
 }
 
 // grant reads the result of a claim.

@@ -17,8 +17,10 @@ type engine interface {
 	writeTogether(ctx context.Context, group int64, fn func(Tx) error) error
 	// lookup runs one statement that reads a few rows; see [DB.Lookup].
 	lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error
-	// hurried runs one statement in its own transaction; see [DB.Hurried].
-	hurried(ctx context.Context, sql string, each func(Row) error, args ...any) error
+	// tally adds a call to the next round, and startTallies starts that; see
+	// [DB.Tally].
+	tally(ctx context.Context, sql string, numbers []int64, tell func(Row, error))
+	startTallies()
 	// migrate is a write that excludes all other migrations.
 	migrate(ctx context.Context, fn func(Tx) error) error
 	// tell sends a text to the other nodes that listen on the channel; listen

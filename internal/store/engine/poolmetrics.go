@@ -38,8 +38,8 @@ func (e *sqliteEngine) connections() poolState {
 }
 
 func (e *postgresEngine) connections() poolState {
-	stat := e.pool.Stat()
-	return poolState{most: int(stat.MaxConns()), inUse: int(stat.AcquiredConns()), idle: int(stat.IdleConns()),
+	stat, rounds := e.pool.Stat(), e.rounds.Stat()
+	return poolState{most: int(stat.MaxConns() + rounds.MaxConns()), inUse: int(stat.AcquiredConns() + rounds.AcquiredConns()), idle: int(stat.IdleConns() + rounds.IdleConns()),
 		waiting: e.acquiring.Load(), waits: stat.EmptyAcquireCount() + stat.CanceledAcquireCount(), waited: stat.EmptyAcquireWaitTime()}
 }
 

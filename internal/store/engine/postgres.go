@@ -67,9 +67,10 @@ type postgresEngine struct {
 	log   *slog.Logger
 	sql   sync.Map // rewritten SQL by SQL as written
 	stuck stuck
-	// rounds are the connections for rounds; lookups makes those of reads.
+	// rounds are the connections for rounds; asks makes the rounds.
 	rounds    *pgxpool.Pool
-	lookups   *Rounds[lookup, []postgresRow]
+	asks      *Rounds[ask, found]
+	observe   Observe
 	sqlForAll sync.Map // SQL of rounds by SQL as written
 	together  together
 	// acquiring is the number of callers waiting for a connection.
@@ -94,15 +95,15 @@ func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog
 		pool.Close()
 		return nil, err
 	}
-	lanes := lookupLanes()
+	lanes := roundLanes()
 	rounds, err := pgxpool.NewWithConfig(ctx, roundsConfig(cfg, lanes))
 	if err != nil {
 		pool.Close()
 		return nil, postgresError(err)
 	}
 	log.Debug("connected to PostgreSQL", "max_connections", cfg.MaxConns)
-	e := &postgresEngine{pool: pool, rounds: rounds, log: log}
-	e.lookups = NewRounds(RoundsConfig{Lanes: lanes, Most: lookupsPerRound}, e.lookUp)
+	e := &postgresEngine{pool: pool, rounds: rounds, log: log, observe: observe}
+	e.asks = NewRounds(RoundsConfig{Lanes: lanes, Spare: spareLanes, Most: callsPerRound}, e.answer)
 	return e, nil
 }
 

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,14 +27,14 @@ const (
 	// transaction has locked. It is short, because calls about other rows wait
 	// too; on its own, a call waits for LockWait.
 	roundLockWait = time.Second
-	// lookupsPerRound bounds the memory for the rows of a round.
-	lookupsPerRound = 128
+	// callsPerRound bounds the memory for the rows of a round.
+	callsPerRound = 256
 )
 
 // roundsConfig returns the configuration of the connections of rounds.
 func roundsConfig(cfg *pgxpool.Config, lanes int) *pgxpool.Config {
 	cfg = cfg.Copy()
-	cfg.MaxConns = int32(lanes) + 1 // and one for counting requests
+	cfg.MaxConns = int32(lanes + spareLanes)
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
 	for name, value := range map[string]string{
 		// Nothing that rounds write on these connections has to be durable.
@@ -46,19 +48,43 @@ func roundsConfig(cfg *pgxpool.Config, lanes int) *pgxpool.Config {
 	return cfg
 }
 
-// lookupLanes is how many rounds of lookups are under way at a time.
-func lookupLanes() int { return min(max(2, runtime.GOMAXPROCS(0)), 8) }
+// roundLanes is how many rounds are under way at a time. Fewer rounds are larger
+// ones, which cost less for each call; one connection to the database can answer
+// what two CPUs ask.
+func roundLanes() int { return min(max(1, runtime.GOMAXPROCS(0)/2), 8) }
 
-// inRound runs fn on a connection for rounds. Every statement is its own
-// transaction.
-func (e *postgresEngine) inRound(caller context.Context, fn func(*postgresTx) error) error {
+// spareLanes is how many more there can be while one waits.
+const spareLanes = 2
+
+// ask is a call of a round: a statement for one key, with its arguments, or a
+// tally.
+type ask struct {
+	sql  string
+	args []any
+	// tally are the arguments of a tally, whose statement takes an array of each.
+	tally []int64
+}
+
+// found is the answer to a call.
+type found struct {
+	rows []postgresRow
+	err  error
+}
+
+// inRound sends the questions of a round on one of its connections.
+func (e *postgresEngine) inRound(caller context.Context, questions []question) error {
 	ctx, cancel := context.WithTimeout(caller, roundTime)
 	defer cancel()
 	conn, err := e.rounds.Acquire(ctx)
-	if err == nil {
+	if err != nil {
+		fail(questions, 0, err)
+	} else {
 		defer release(caller, conn)
-		if err = fn(e.tx(ctx, conn.Conn())); isReadOnly(err) {
-			_ = conn.Conn().Close(ctx) // as in write
+		err = e.pipeline(ctx, conn.Conn(), questions)
+		for i := range questions {
+			if mustReconnect(questions[i].err) {
+				_ = conn.Conn().Close(ctx)
+			}
 		}
 	}
 	if err != nil && caller.Err() != nil {
@@ -68,15 +94,27 @@ func (e *postgresEngine) inRound(caller context.Context, fn func(*postgresTx) er
 	return err
 }
 
-func (e *postgresEngine) hurried(ctx context.Context, sql string, each func(Row) error, args ...any) error {
-	err := e.inRound(ctx, func(tx *postgresTx) error { return tx.Query(sql, each, args...) })
-	if concernsSome(err) {
-		return fmt.Errorf("%w: %w", ErrAlone, err)
+// mustReconnect reports whether an error would occur again on its connection:
+// the server was demoted, or a migration has changed the columns of a statement
+// that was prepared before.
+func mustReconnect(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "0A000" || pg.Code == "26000") {
+		return true
 	}
-	told := postgresError(err)
-	e.stuck.note(err, told)
-	return told
+	return isReadOnly(err)
 }
+
+func (e *postgresEngine) tally(ctx context.Context, sql string, numbers []int64, tell func(Row, error)) {
+	e.asks.Add(ctx, ask{sql: sql, tally: numbers}, func(f found, err error) {
+		if err = cmp.Or(err, f.err); err != nil || len(f.rows) != 1 {
+			tell(nil, cmp.Or(err, errNoAnswer))
+		} else {
+			tell(f.rows[0], nil)
+		}
+	})
+}
+
+func (e *postgresEngine) startTallies() { e.asks.Start() }
 
 // concernsSome reports whether a statement about many rows failed in a way that
 // it might not have for some of them. A lost connection or a full disk concerns
@@ -95,12 +133,6 @@ func concernsSome(err error) bool {
 	return !isReadOnly(err)
 }
 
-// lookup is a question to a round: a statement with its arguments.
-type lookup struct {
-	sql  string
-	args []any
-}
-
 func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error {
 	alone := func() error {
 		return e.read(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
@@ -108,14 +140,13 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 	if _, ok := arrayTypes(args); !ok {
 		return alone()
 	}
-	rows, err := e.lookups.Do(ctx, lookup{sql, args})
-	if errors.Is(err, ErrAlone) {
+	f, err := e.asks.Do(ctx, ask{sql: sql, args: args})
+	if err = cmp.Or(err, f.err); errors.Is(err, ErrAlone) {
 		return alone()
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
 	}
-	for _, r := range rows {
+	for _, r := range f.rows {
 		if err := each(r); err != nil {
 			return err
 		}
@@ -123,11 +154,58 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 	return nil
 }
 
-// lookUp carries out a round: one statement for all calls with the same SQL,
-// and all statements in one message.
-func (e *postgresEngine) lookUp(ctx context.Context, asked []lookup, answers [][]postgresRow) error {
+// answer carries out a round: one statement for all calls with the same SQL,
+// and all statements in one message. Tallies come last, because they may have to
+// wait for a lock.
+func (e *postgresEngine) answer(ctx context.Context, asked []ask, answers []found) error {
+	groups := grouped(asked)
+	rows := &copied{bytes: make([]byte, 0, 512*len(asked))}
+	questions := make([]question, len(groups))
+	for g, places := range groups {
+		if asked[places[0]].tally != nil {
+			questions[g] = tallies(asked, places, answers, rows)
+		} else {
+			questions[g] = e.lookups(asked, places, answers, rows)
+		}
+	}
+	err := e.inRound(ctx, questions)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err() // of a single caller
+	}
+	for g, places := range groups {
+		err := e.judge(questions[g].err, asked[places[0]].tally == nil && len(asked) > 1)
+		if err == nil {
+			continue
+		}
+		for _, place := range places {
+			answers[place] = found{err: err}
+		}
+	}
+	return nil
+}
+
+// judge returns the error of the calls of a question. A read can always be made
+// again, if it was not made alone.
+func (e *postgresEngine) judge(err error, again bool) error {
+	if err != nil && again || concernsSome(err) { // such as a lock, for which a call on its own waits longer
+		return fmt.Errorf("%w: %w", ErrAlone, err)
+	}
+	told := postgresError(err)
+	e.stuck.note(err, told)
+	return told
+}
+
+// grouped returns the calls that share a statement, by their places. Those of
+// tallies are in the order of their keys, so that nodes lock rows in the same
+// order, and a key occurs once in a group.
+func grouped(asked []ask) [][]int {
 	groups := make([][]int, 0, 4)
+	var tallied []int
 	for i := range asked {
+		if asked[i].tally != nil {
+			tallied = append(tallied, i)
+			continue
+		}
 		g := 0
 		for g < len(groups) && asked[groups[g][0]].sql != asked[i].sql {
 			g++
@@ -137,33 +215,49 @@ func (e *postgresEngine) lookUp(ctx context.Context, asked []lookup, answers [][
 		}
 		groups[g] = append(groups[g], i)
 	}
-	rows := &copied{bytes: make([]byte, 0, 512*len(asked))}
-	stmts := make([]Stmt, len(groups))
-	for g, places := range groups {
-		stmts[g] = e.statement(asked, places, answers, rows)
-	}
-	err := e.inRound(ctx, func(tx *postgresTx) error {
-		if len(stmts) == 1 {
-			return tx.Query(stmts[0].SQL, stmts[0].Each, stmts[0].Args...)
-		}
-		return tx.Many(stmts...)
+	slices.SortStableFunc(tallied, func(a, b int) int {
+		return cmp.Or(strings.Compare(asked[a].sql, asked[b].sql), cmp.Compare(asked[a].tally[0], asked[b].tally[0]))
 	})
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err() // of a single caller
+	for len(tallied) > 0 {
+		var group, again []int
+		for _, place := range tallied {
+			if n := len(group); n > 0 && (asked[group[n-1]].sql != asked[place].sql || asked[group[n-1]].tally[0] == asked[place].tally[0]) {
+				again = append(again, place)
+			} else {
+				group = append(group, place)
+			}
+		}
+		groups, tallied = append(groups, group), again
 	}
-	if err != nil && len(asked) > 1 || concernsSome(err) { // such as a lock, for which a call on its own waits longer
-		return fmt.Errorf("%w: %w", ErrAlone, err)
-	}
-	return postgresError(err)
+	return groups
 }
 
-// statement returns the statement for some of the calls, which have the same
-// SQL. Each answer gets the rows for its own arguments and no others.
-func (e *postgresEngine) statement(asked []lookup, places []int, answers [][]postgresRow, rows *copied) Stmt {
+// tallies returns the statement of tallies. Its rows begin with their keys.
+func tallies(asked []ask, places []int, answers []found, rows *copied) question {
+	args := make([]any, len(asked[places[0]].tally))
+	for n := range args {
+		column := make([]int64, len(places))
+		for i, place := range places {
+			column[i] = asked[place].tally[n]
+		}
+		args[n] = column
+	}
+	return question{sql: asked[places[0]].sql, args: args, each: func(r postgresRow) error {
+		i, ok := slices.BinarySearchFunc(places, r.Int(0), func(place int, key int64) int { return cmp.Compare(asked[place].tally[0], key) })
+		if ok {
+			answers[places[i]].rows = append(answers[places[i]].rows, rows.add(r))
+		}
+		return nil
+	}}
+}
+
+// lookups returns the statement for some of the calls, which have the same SQL.
+// Each answer gets the rows for its own arguments and no others.
+func (e *postgresEngine) lookups(asked []ask, places []int, answers []found, rows *copied) question {
 	first := asked[places[0]]
 	if len(places) == 1 {
-		return Stmt{SQL: first.sql, Args: first.args, Each: func(r Row) error {
-			answers[places[0]] = append(answers[places[0]], rows.add(r.(postgresRow)))
+		return question{sql: e.rewrite(first.sql), args: first.args, each: func(r postgresRow) error {
+			answers[places[0]].rows = append(answers[places[0]].rows, rows.add(r))
 			return nil
 		}}
 	}
@@ -178,16 +272,15 @@ func (e *postgresEngine) statement(asked []lookup, places []int, answers [][]pos
 			args[n] = column[[]byte](asked, places, n)
 		}
 	}
-	return Stmt{SQL: e.forAll(first), Args: args, Each: func(r Row) error {
-		row := r.(postgresRow)
-		to := places[row.Int(0)-1]
-		answers[to] = append(answers[to], rows.add(row[1:]))
+	return question{sql: e.forAll(first), args: args, each: func(r postgresRow) error {
+		to := places[r.Int(0)-1]
+		answers[to].rows = append(answers[to].rows, rows.add(r[1:]))
 		return nil
 	}}
 }
 
 // column returns argument n of the calls.
-func column[T any](asked []lookup, places []int, n int) []T {
+func column[T any](asked []ask, places []int, n int) []T {
 	all := make([]T, len(places))
 	for i, place := range places {
 		all[i] = asked[place].args[n].(T)
@@ -201,7 +294,7 @@ var placeholder = regexp.MustCompile(`\$\d+`)
 // its arguments, and puts the number of the element before its columns. OFFSET
 // keeps PostgreSQL from turning the lookups into a join, which could read a
 // whole table.
-func (e *postgresEngine) forAll(l lookup) string {
+func (e *postgresEngine) forAll(l ask) string {
 	if done, ok := e.sqlForAll.Load(l.sql); ok {
 		return done.(string)
 	}
@@ -212,7 +305,7 @@ func (e *postgresEngine) forAll(l lookup) string {
 		arrays = append(arrays, "CAST($"+n+" AS "+array+")")
 		names = append(names, "a"+n)
 	}
-	one := placeholder.ReplaceAllStringFunc(l.sql, func(p string) string { return "asked.a" + p[1:] })
+	one := placeholder.ReplaceAllStringFunc(e.rewrite(l.sql), func(p string) string { return "asked.a" + p[1:] })
 	done := "SELECT asked.place, found.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS asked (" + strings.Join(names, ", ") +
 		", place) CROSS JOIN LATERAL (" + one + " OFFSET 0) AS found"
 	e.sqlForAll.Store(l.sql, done)

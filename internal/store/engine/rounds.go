@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // ErrAlone is returned by a round that failed for a reason that may concern
@@ -23,11 +25,13 @@ var ErrAlone = errors.New("the call has to be made on its own")
 type Rounds[Q, A any] struct {
 	run     func(ctx context.Context, asked []Q, answers []A) error
 	lanes   int
+	spare   int
 	most    int
 	binding bool
 
 	mu      sync.Mutex
 	busy    int            // lanes with a round under way
+	begun   time.Time      // when the latest round began, if there are spare lanes
 	waiting []*round[Q, A] // in order; only the last accepts calls
 }
 
@@ -35,6 +39,9 @@ type Rounds[Q, A any] struct {
 type RoundsConfig struct {
 	// Lanes is how many rounds are under way at a time.
 	Lanes int
+	// Spare is how many more are if the latest one has not ended after a while,
+	// as when it waits for a lock.
+	Spare int
 	// Most is the maximum number of calls in a round.
 	Most int
 	// Binding is set if the result of a call that has begun matters even if its
@@ -48,7 +55,7 @@ type RoundsConfig struct {
 // the first call's context. It is cancelled only with that of a single call that
 // is not binding.
 func NewRounds[Q, A any](cfg RoundsConfig, run func(ctx context.Context, asked []Q, answers []A) error) *Rounds[Q, A] {
-	return &Rounds[Q, A]{run: run, lanes: cfg.Lanes, most: cfg.Most, binding: cfg.Binding}
+	return &Rounds[Q, A]{run: run, lanes: cfg.Lanes, spare: cfg.Spare, most: cfg.Most, binding: cfg.Binding}
 }
 
 // round is a set of calls.
@@ -64,6 +71,8 @@ type call[Q, A any] struct {
 	answer A
 	err    error
 	left   bool // guarded by the lock of Rounds until the round has begun
+	// tell gets the result of a call that nobody waits for.
+	tell func(A, error)
 }
 
 // Do makes a call in the next round.
@@ -72,14 +81,17 @@ func (r *Rounds[Q, A]) Do(ctx context.Context, asked Q) (answer A, err error) {
 		return answer, err
 	}
 	c := &call[Q, A]{ctx: ctx, asked: asked}
-	joined := r.join(c)
-	if joined == nil { // nobody else is waiting, so there is nobody to wait for
-		defer r.pass()
-		if r.binding {
-			ctx = context.WithoutCancel(ctx)
+	r.mu.Lock()
+	joined := r.gather(c)
+	next := r.begin()
+	r.mu.Unlock()
+	if next != nil {
+		// There is nobody to wait for, so the caller makes the round.
+		r.carryOut(ctx, next)
+		r.pass()
+		if joined == next {
+			return c.answer, c.err
 		}
-		r.carryOut(ctx, []*call[Q, A]{c})
-		return c.answer, c.err
 	}
 	select {
 	case <-joined.done:
@@ -100,15 +112,31 @@ func (r *Rounds[Q, A]) Do(ctx context.Context, asked Q) (answer A, err error) {
 	return answer, ctx.Err()
 }
 
-// join adds a call to the round that gathers. If a lane is free, it takes that
-// instead and returns nil.
-func (r *Rounds[Q, A]) join(c *call[Q, A]) *round[Q, A] {
+// Add adds a call to the next round without making it: the caller has to call
+// Do or Start soon. The end of ctx does not end the call. tell is called with
+// its result, and must not block.
+func (r *Rounds[Q, A]) Add(ctx context.Context, asked Q, tell func(A, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.busy < r.lanes {
-		r.busy++
-		return nil
+	r.gather(&call[Q, A]{ctx: context.WithoutCancel(ctx), asked: asked, tell: tell})
+}
+
+// Start makes the calls that were added, unless all lanes are busy: then a
+// later round makes them.
+func (r *Rounds[Q, A]) Start() {
+	r.mu.Lock()
+	next := r.begin()
+	r.mu.Unlock()
+	if next == nil {
+		return
 	}
+	r.carryOut(context.Background(), next)
+	r.pass()
+}
+
+// gather adds a call to the round that gathers. It must be called with the lock
+// held, as begin.
+func (r *Rounds[Q, A]) gather(c *call[Q, A]) *round[Q, A] {
 	var last *round[Q, A]
 	if n := len(r.waiting); n > 0 && len(r.waiting[n-1].calls) < r.most {
 		last = r.waiting[n-1]
@@ -120,11 +148,63 @@ func (r *Rounds[Q, A]) join(c *call[Q, A]) *round[Q, A] {
 	return last
 }
 
+// begin takes a free lane and returns the first round that waits, or nil if
+// there is no lane or no round.
+//
+// Before, it lets goroutines run that are about to add a call. That takes next
+// to no time if there are none.
+func (r *Rounds[Q, A]) begin() *round[Q, A] {
+	if len(r.waiting) == 0 || !r.free() {
+		return nil
+	}
+	r.busy++
+	r.yield()
+	if len(r.waiting) == 0 { // another lane has taken it
+		r.busy--
+		return nil
+	}
+	return r.next()
+}
+
+// free reports whether another round may begin.
+func (r *Rounds[Q, A]) free() bool {
+	return r.busy < r.lanes || r.busy < r.lanes+r.spare && time.Since(r.begun) > slowRound
+}
+
+// slowRound is how long the rounds that wait on a lane have to wait for a spare
+// one.
+const slowRound = 20 * time.Millisecond
+
+func (r *Rounds[Q, A]) yield() {
+	r.mu.Unlock()
+	runtime.Gosched()
+	r.mu.Lock()
+}
+
+// next returns the first round that waits, with the calls that take part.
+func (r *Rounds[Q, A]) next() *round[Q, A] {
+	next := r.waiting[0]
+	r.waiting[0] = nil
+	r.waiting = r.waiting[1:]
+	calls := next.calls[:0]
+	for _, c := range next.calls {
+		if !c.left {
+			calls = append(calls, c)
+		}
+	}
+	next.calls = calls
+	if r.spare > 0 {
+		r.begun = time.Now()
+	}
+	close(next.begun)
+	return next
+}
+
 // pass gives a lane to the calls that have gathered, or frees it.
 func (r *Rounds[Q, A]) pass() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.waiting) > 0 {
+	if len(r.waiting) > 0 && r.busy <= r.lanes {
 		go r.serve()
 	} else {
 		r.busy--
@@ -135,32 +215,30 @@ func (r *Rounds[Q, A]) pass() {
 func (r *Rounds[Q, A]) serve() {
 	for {
 		r.mu.Lock()
-		if len(r.waiting) == 0 {
+		r.yield()
+		if len(r.waiting) == 0 || r.busy > r.lanes { // a spare lane was for one round
 			r.busy--
 			r.mu.Unlock()
 			return
 		}
-		next := r.waiting[0]
-		r.waiting[0] = nil
-		r.waiting = r.waiting[1:]
-		calls := next.calls[:0]
-		for _, c := range next.calls {
-			if !c.left {
-				calls = append(calls, c)
-			}
-		}
-		close(next.begun)
+		next := r.next()
 		r.mu.Unlock()
-		if len(calls) > 0 {
-			r.carryOut(context.WithoutCancel(calls[0].ctx), calls)
-		}
-		close(next.done)
+		r.carryOut(context.Background(), next)
 	}
 }
 
 // carryOut runs a round and distributes its results. A panic becomes the error
-// of its calls.
-func (r *Rounds[Q, A]) carryOut(ctx context.Context, calls []*call[Q, A]) {
+// of its calls. The end of ctx, which is that of the first call if its caller
+// makes the round, ends only a round of that call.
+func (r *Rounds[Q, A]) carryOut(ctx context.Context, this *round[Q, A]) {
+	calls := this.calls
+	if len(calls) == 0 { // all have left
+		close(this.done)
+		return
+	}
+	if r.binding || len(calls) > 1 || calls[0].ctx != ctx {
+		ctx = context.WithoutCancel(calls[0].ctx)
+	}
 	asked, answers := make([]Q, len(calls)), make([]A, len(calls))
 	for i, c := range calls {
 		asked[i] = c.asked
@@ -176,6 +254,12 @@ func (r *Rounds[Q, A]) carryOut(ctx context.Context, calls []*call[Q, A]) {
 	for i, c := range calls {
 		if c.err = err; err == nil {
 			c.answer = answers[i]
+		}
+	}
+	close(this.done)
+	for _, c := range calls {
+		if c.tell != nil {
+			c.tell(c.answer, c.err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // rounder counts the calls of each round, and doubles what it is asked.
@@ -140,4 +141,70 @@ func TestLeavingARound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call that was added is made with the next one, or when it is started.
+func TestAddedCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRounder(RoundsConfig{Lanes: 1, Most: 10})
+		close(r.gate)
+		var told []outcome
+		tell := func(answer int, err error) { told = append(told, outcome{answer, err}) }
+		ended, end := context.WithCancel(t.Context())
+		r.Add(ended, 1, tell)
+		end()
+		synctest.Wait()
+		if len(r.sizes) != 0 {
+			t.Errorf("rounds of %v before one was started", r.sizes)
+		}
+		if answer, err := r.Do(t.Context(), 2); answer != 4 || err != nil {
+			t.Errorf("%d, %v", answer, err)
+		}
+		r.Add(t.Context(), 3, tell)
+		r.Add(t.Context(), 4, func(answer int, err error) {
+			tell(answer, err)
+			r.Add(t.Context(), 5, tell) // starts by itself
+		})
+		r.Start()
+		r.Start()
+		synctest.Wait()
+		if want := []outcome{{2, nil}, {6, nil}, {8, nil}, {10, nil}}; !slices.Equal(told, want) {
+			t.Errorf("told %v, want %v", told, want)
+		}
+		if want := []int{2, 2, 1}; !slices.Equal(r.sizes, want) || r.busy != 0 {
+			t.Errorf("rounds of %v, want %v; %d lanes busy", r.sizes, want, r.busy)
+		}
+	})
+}
+
+// A round that takes long does not hold up the next ones, but rounds that follow
+// each other quickly do not take more lanes.
+func TestSpareLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRounder(RoundsConfig{Lanes: 1, Spare: 1, Most: 10})
+		slow, next := r.ask(t.Context(), 1), r.ask(t.Context(), 2)
+		if len(r.sizes) != 1 {
+			t.Errorf("rounds of %v at once", r.sizes)
+		}
+		time.Sleep(2 * slowRound)
+		late := r.ask(t.Context(), 3)
+		if want := []int{1, 2}; !slices.Equal(r.sizes, want) || r.busy != 2 {
+			t.Errorf("rounds of %v with %d lanes, want %v with 2", r.sizes, r.busy, want)
+		}
+		time.Sleep(2 * slowRound)
+		last := r.ask(t.Context(), 4) // there are no more lanes
+		if r.busy != 2 {
+			t.Errorf("%d lanes are busy", r.busy)
+		}
+		close(r.gate)
+		for i, result := range []<-chan outcome{slow, next, late, last} {
+			if got := <-result; got != (outcome{2 * (i + 1), nil}) {
+				t.Errorf("call %d: %+v", i+1, got)
+			}
+		}
+		synctest.Wait()
+		if r.busy != 0 || len(r.waiting) != 0 {
+			t.Errorf("%d lanes busy and %d rounds waiting at the end", r.busy, len(r.waiting))
+		}
+	})
 }

@@ -45,12 +45,22 @@ func (db *DB) Lookup(ctx context.Context, sql string, each func(Row) error, args
 	return db.traced(ctx, "store.read", func(ctx context.Context) error { return db.engine.lookup(ctx, sql, each, args...) })
 }
 
-// Hurried runs one statement in its own transaction, which on PostgreSQL may
-// not be durable yet when it returns. A statement about many rows that failed
-// because of some of them returns [ErrAlone].
-func (db *DB) Hurried(ctx context.Context, sql string, each func(Row) error, args ...any) error {
-	return db.engine.hurried(ctx, sql, each, args...)
+// Tally changes one row and returns it, as counting a request does. It adds the
+// call to those that [DB.Lookup] makes together: the next Lookup sends it in the
+// same message, or else StartTallies sends it. sql is written for arrays, one of
+// each number; it locks rows in the order of the first, which is their key, and
+// begins the rows of its result with it. Each statement is its own transaction,
+// which may not be durable yet when tell is called; tell must not block. Its
+// error is [ErrAlone] if the statement failed because of some of its rows.
+//
+// It is meant for engines that have [Dialect.Gathers].
+func (db *DB) Tally(ctx context.Context, sql string, numbers []int64, tell func(Row, error)) {
+	db.engine.tally(ctx, sql, numbers, tell)
 }
+
+// StartTallies sends the tallies that wait, if that has to be done now: while
+// other calls are under way, these are followed by those that wait.
+func (db *DB) StartTallies() { db.engine.startTallies() }
 
 // Write runs fn in its own transaction and returns once it is durable. fn may
 // run more than once and must not have other side effects. The context is

@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // SQLite has no round trips, and its writer combines writes.
 
@@ -12,6 +15,8 @@ func (e *sqliteEngine) writeTogether(ctx context.Context, _ int64, fn func(Tx) e
 	return e.write(ctx, fn)
 }
 
-func (e *sqliteEngine) hurried(ctx context.Context, sql string, each func(Row) error, args ...any) error {
-	return e.write(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
+func (e *sqliteEngine) tally(_ context.Context, _ string, _ []int64, tell func(Row, error)) {
+	tell(nil, errors.ErrUnsupported)
 }
+
+func (e *sqliteEngine) startTallies() {}
