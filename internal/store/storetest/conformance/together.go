@@ -10,6 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // Writes that may be combined succeed or fail each by itself, and what was
@@ -62,4 +63,49 @@ func combinedWrites(t *testing.T, open func() *store.Store) {
 		}
 		return nil
 	})
+}
+
+// Writes that wait for the one before share a transaction.
+func sharedTransaction(t *testing.T, open func() *store.Store) {
+	s, other, third := open(), open(), open()
+	if !s.Shared() {
+		return // the writer's tests look at that
+	}
+	storetest.Exec(t, s, `INSERT INTO setting (name, value) VALUES ('count', $1)`, []byte("0"))
+	const writes = 12
+	asked, done := make(chan struct{}, writes), make(chan error, writes)
+	write := func(i int) {
+		done <- s.Database().WriteTogether(t.Context(), 1, func(tx engine.Tx) error {
+			tx.Last(engine.Stmt{SQL: `INSERT INTO setting (name, value) VALUES ($1, $2)`, Args: []any{fmt.Sprint("shared ", i), []byte("1")}},
+				engine.Stmt{SQL: `UPDATE setting SET value = value WHERE name = 'count'`})
+			asked <- struct{}{}
+			return nil
+		})
+	}
+	if err := other.Database().Write(t.Context(), func(tx engine.Tx) error {
+		if _, err := tx.Exec(`UPDATE setting SET value = value WHERE name = 'count'`); err != nil {
+			return err
+		}
+		go write(0)
+		testwait.Until(t, "the first write waits for the row", func() bool {
+			return storetest.Number(t, third, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+		})
+		for i := 1; i < writes; i++ {
+			go write(i)
+		}
+		for range writes {
+			<-asked
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range writes {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if most := storetest.Number(t, third, `SELECT max(n) FROM (SELECT count(*) AS n FROM setting WHERE name LIKE 'shared %' GROUP BY CAST(xmin AS TEXT)) AS transactions`); most < 2 {
+		t.Errorf("no transaction has more than %d writes", most)
+	}
 }
