@@ -128,17 +128,25 @@ func (v *visitor) judgeIn(some ...int) {
 // judgeBy is judge by some rules, without one part of the page, in one look.
 func (v *visitor) judgeBy(rules, leftOut string, look *look) {
 	v.t.Helper()
-	v.must(v.Look(look.width, look.height, look.dark))
+	v.fits(look)
 	wrong, err := v.axe.Violations(v.Browser, rules, leftOut)
 	v.must(err)
-	wide, err := browser.Evaluate[int64](v.Browser, `document.documentElement.scrollWidth`)
-	v.must(err)
-	if wide > look.width {
-		wrong = append(wrong, fmt.Sprintf("the page is %d wide", wide))
-	}
 	for _, w := range wrong {
 		where, _ := v.Location()
 		v.t.Errorf("%s (%s): %s", strings.TrimPrefix(where, v.base), look.name, w)
+	}
+}
+
+// fits shows the page in a look and checks that nothing makes it wider than the
+// window.
+func (v *visitor) fits(look *look) {
+	v.t.Helper()
+	v.must(v.Look(look.width, look.height, look.dark))
+	wide, err := browser.Evaluate[int64](v.Browser, `document.documentElement.scrollWidth`)
+	v.must(err)
+	if wide > look.width {
+		where, _ := v.Location()
+		v.t.Errorf("%s (%s): the page is %d wide", strings.TrimPrefix(where, v.base), look.name, wide)
 	}
 }
 
