@@ -11,11 +11,14 @@ import (
 )
 
 // Rounds returns how many rounds a test runs: ANODYNE_FAULT_ROUNDS if it is
-// set, few otherwise.
+// set, few otherwise, and one with -short.
 func Rounds(tb testing.TB, few int) int {
 	tb.Helper()
 	text := os.Getenv("ANODYNE_FAULT_ROUNDS")
 	if text == "" {
+		if testing.Short() {
+			return 1
+		}
 		return few
 	}
 	n, err := strconv.Atoi(text)

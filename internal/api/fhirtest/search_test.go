@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 func init() {
@@ -171,6 +172,7 @@ func testEverything(t *testing.T, s *server) {
 
 // testLargeResources searches resources that together are too large for a page.
 func testLargeResources(t *testing.T, s *server) {
+	testneed.Long(t, "a page of nine megabytes")
 	c := s.caller(t, "north")
 	p := c.patient(`{"name":"Ada","date_of_birth":"1970-05-17"}`)
 	large := strings.Replace(score(p, "7"), `"status"`, `"text":{"status":"additional","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">`+strings.Repeat("x", 900<<10)+`</div>"},"status"`, 1)
