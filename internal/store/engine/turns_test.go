@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // A write of another process that waits gets its turn before the next one of a
@@ -29,7 +31,7 @@ func TestTurns(t *testing.T) {
 		}
 	})
 	if !hasByteLocks {
-		t.Skip("this system does not support open file description locks")
+		testneed.Skip(t, "this system does not support open file description locks")
 	}
 	busy.turns.patience = time.Minute
 	go busy.loop()
@@ -69,7 +71,7 @@ func TestStoppedProcessInLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !hasByteLocks {
-		t.Skip("this system does not support open file description locks")
+		testneed.Skip(t, "this system does not support open file description locks")
 	}
 	if err := holdByte(lock, waitingByte); err != nil {
 		t.Fatal(err)
