@@ -74,3 +74,6 @@ func ShortFeed(tb testing.TB, entries, bytes int) {
 	feedSpanLeast, feedPageBytes = entries, bytes
 	tb.Cleanup(func() { feedSpanLeast, feedPageBytes = oldEntries, oldBytes })
 }
+
+// Awaited reports whether another process waits for the end of a transaction.
+func (o Org) Awaited() bool { return o.db.Awaited() }

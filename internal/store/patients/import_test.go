@@ -2,6 +2,7 @@ package patients_test
 
 import (
 	"context"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
@@ -134,6 +136,88 @@ func TestImportsAtOnce(t *testing.T) {
 		})
 		if imported.Load() != 40 || records.Load() != 4 {
 			t.Errorf("%d patients and %d records came in, want 40 and 4", imported.Load(), records.Load())
+		}
+	})
+}
+
+// An import ends its transaction when another process wants to write. On
+// PostgreSQL, no other transaction waits for its end.
+func TestImportLetsOthersWrite(t *testing.T) {
+	cfg := storetest.Database(t, storetest.SQLite)
+	ours, theirs := storetest.Start(t, storetest.Node(t, cfg)), storetest.Start(t, storetest.Node(t, cfg))
+	who := storetest.Client(t, ours, "Ours")
+	org, other := ours.For(&who), theirs.For(&who)
+	const people, each = 6, 100 // three patients are a part
+	var groups []patients.ImportedRecords
+	for i := range people {
+		scores := make([]int, each)
+		for n := range scores {
+			scores[n] = each*i + n
+		}
+		groups = append(groups, recordLines(storetest.AddPatient(t, org, "P"+strconv.Itoa(i)), scores...))
+	}
+	stored := func() int64 {
+		return storetest.Must[int64](t)(other.Records(t.Context(), groups[0].Patient, patients.RecordQuery{Page: 1, Limit: 1}, func(*pain.Record) {}))
+	}
+	written := make(chan error, 1)
+	first, last := groups[0].Change, groups[people-1].Change
+	groups[0].Change = func(added []pain.Record) journal.Change {
+		go func() {
+			p := storetest.Patient("Theirs")
+			_, err := other.CreatePatient(context.WithoutCancel(t.Context()), &p, storetest.Created(p), nil, idempotency.Outcome{})
+			written <- err
+		}()
+		for !org.Awaited() {
+			runtime.Gosched()
+		}
+		return first(added)
+	}
+	groups[people-1].Change = func(added []pain.Record) journal.Change {
+		if n := stored(); n != each {
+			t.Errorf("%d records of the first part are visible while the second one is stored, want %d", n, each)
+		}
+		return last(added)
+	}
+	if added, missing, err := org.ImportRecords(t.Context(), groups); added != people*each || missing != nil || err != nil {
+		t.Errorf("added %d, missing %v, %v", added, missing, err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
+// A patient may have several groups, in one part or in several.
+func TestImportGroupsOfOnePatient(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		who := storetest.Client(t, s, "Ours")
+		org := s.For(&who)
+		a, b := storetest.AddPatient(t, org, "A"), storetest.AddPatient(t, org, "B")
+		var groups []patients.ImportedRecords
+		for i := range 8 {
+			scores := make([]int, 80)
+			for n := range scores {
+				scores[n] = 1000*i + n
+			}
+			g := recordLines([]pain.Patient{a, b}[i%2], scores...)
+			g.Prepare()
+			groups = append(groups, g)
+		}
+		for _, want := range []int{640, 0} {
+			if added, missing, err := org.ImportRecords(t.Context(), groups); added != want || missing != nil || err != nil {
+				t.Errorf("added %d, missing %v, %v", added, missing, err)
+			}
+		}
+		for _, p := range []pain.Patient{a, b} {
+			total := storetest.Must[int64](t)(org.Records(t.Context(), p.ID, patients.RecordQuery{Page: 1, Limit: 10}, func(*pain.Record) {}))
+			if total != 320 {
+				t.Errorf("%d records, want 320", total)
+			}
+		}
+		series, _, err := s.System().CheckSeries(t.Context(), false, storetest.NoProgress)
+		counts, _, countErr := s.System().CheckCounts(t.Context(), false, storetest.NoProgress)
+		if problems := append(series, counts...); len(problems) > 0 || err != nil || countErr != nil {
+			t.Errorf("%q, %v, %v", problems, err, countErr)
 		}
 	})
 }
