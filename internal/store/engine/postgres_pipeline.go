@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -130,6 +131,9 @@ func encode(args []any, types []uint32) (values [][]byte, formats []int16) {
 			values[i] = texts(v, pgtype.TextOID)
 		case [][]byte:
 			values[i] = texts(v, pgtype.ByteaOID)
+		case nil: // NULL
+		default:
+			panic(fmt.Sprintf("a lookup has an argument of type %T", arg))
 		}
 	}
 	return values, formats
