@@ -57,7 +57,7 @@ func lockTable(n *node) {
 // waiting entries look older.
 func stopSequencer(n *node) {
 	n.signIn()
-	if _, err := n.postgres().Exec(n.t.Context(), `SELECT pg_advisory_lock($1)`, int64(0x616e6f64_73657175)); err != nil {
+	if _, err := n.postgres().Exec(n.t.Context(), `SELECT pg_advisory_lock(1936028021, CAST(org_no AS INTEGER)) FROM org`); err != nil {
 		n.t.Fatal(err)
 	}
 	n.addPatient()

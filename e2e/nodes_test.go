@@ -94,7 +94,7 @@ func (h *house) sequencing() (victim int, release func()) {
 	eventually(h.t, patience, "a node holds the lock of the positions", func() bool {
 		err := conn.QueryRow(ctx, `SELECT right(a.application_name, 1)::int FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 			WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			AND (l.classid::bigint << 32 | l.objid::bigint) = x'616e6f6473657175'::bigint`).Scan(&victim)
+			AND l.objsubid = 2 AND l.classid = 1936028021 LIMIT 1`).Scan(&victim)
 		return err == nil
 	})
 	return victim, func() {

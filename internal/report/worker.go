@@ -46,7 +46,8 @@ const (
 	atOnce        = 2
 	exportsAtOnce = 1
 	// poll is how often the queue is checked without a notification, for
-	// reports queued or abandoned by other nodes and for expired files.
+	// reports queued or abandoned by other nodes and for expired files, unless
+	// another node is elected to do that.
 	poll = time.Second
 	// goodbye is how long a stopping node takes to release its reports.
 	goodbye = 5 * time.Second
@@ -119,23 +120,50 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer under.Wait()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
+	rest := w.Store.System().NewPoll(0)
+	look, own := false, false // there may be jobs; this process queued them
 	for {
-		queued := w.Store.System().ReportQueued()
+		queued, told := w.Store.System().ReportQueued()
+		polls := rest.Due()
 		var err error
-		for i := range w.lines {
-			err = errors.Join(err, w.takeAll(ctx, &w.lines[i], &under))
+		if look || polls {
+			for i := range w.lines {
+				err = errors.Join(err, w.takeAll(ctx, &w.lines[i], &under))
+			}
 		}
-		err = errors.Join(err, w.sweep(ctx))
+		if own && w.busy() {
+			w.Store.System().TellQueued(ctx)
+		}
+		if polls {
+			err = errors.Join(err, w.sweep(ctx))
+		}
+		if err != nil {
+			rest.Again()
+		}
 		if ctx.Err() == nil {
 			w.metrics.rounds.Done(err)
 		}
+		look, own = false, false
 		select {
 		case <-queued:
+			look, own = true, true
+		case <-told:
+			look = true
 		case <-tick.C:
 		case <-ctx.Done():
 			return nil
 		}
 	}
+}
+
+// busy reports whether jobs may be waiting for room.
+func (w *Worker) busy() bool {
+	for i := range w.lines {
+		if l := &w.lines[i]; len(l.room) == cap(l.room) {
+			return true
+		}
+	}
+	return false
 }
 
 // takeAll starts jobs of a line while there is room.

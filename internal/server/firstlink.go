@@ -80,13 +80,22 @@ const lookAtFirstLink = 2 * time.Second
 func (l *FirstLink) watch(ctx context.Context) error {
 	tick := time.NewTicker(lookAtFirstLink)
 	defer tick.Stop()
+	sys := l.s.store.System()
+	poll := sys.NewPoll(time.Minute)
+	news, stop := sys.Follow() // using the link is an entry in the journal
+	defer stop()
 	for {
 		select {
 		case <-tick.C:
+			if !poll.Due() {
+				continue
+			}
+		case <-news.Woken():
+			news.Take()
 		case <-ctx.Done():
 			return nil
 		}
-		if open, err := l.s.store.System().InvitesFirst(ctx, l.hash); err != nil || open {
+		if open, err := sys.InvitesFirst(ctx, l.hash); err != nil || open {
 			continue // database unavailable; the link may still be valid
 		}
 		path := l.s.firstLinkPath()

@@ -176,6 +176,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	})
 	s.workers.Start("sequencer", sys.Sequence)
 	s.workers.Start("listener", sys.Listen)
+	s.workers.Start("leader", sys.Elect)
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
 	s.workers.Start("measure", sys.KeepMeasured)

@@ -9,5 +9,5 @@ import (
 
 // Measure measures once everything that KeepMeasured measures.
 func (s System) Measure(ctx context.Context) error {
-	return errors.Join(s.measure(ctx), s.measureSize(ctx))
+	return errors.Join(s.measure(ctx, true), s.measureSize(ctx))
 }

@@ -18,6 +18,11 @@ const (
 	// measureEvery is how often KeepMeasured measures. A scrape itself reads
 	// neither the database nor the disk, however frequent it is.
 	measureEvery = 5 * time.Second
+	// measureRest is how often the database is measured while another node is
+	// elected for background work.
+	measureRest = time.Minute
+	// measureLeading is how often the elected node measures it.
+	measureLeading = 20 * time.Second
 	// sizeEvery is how often PostgreSQL is asked for the size of the database,
 	// for which it examines all of its files.
 	sizeEvery = time.Minute
@@ -32,10 +37,15 @@ const (
 func (s System) KeepMeasured(ctx context.Context) error {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
+	poll := s.db.NewPoll(measureRest).Leading(measureLeading)
 	var sized time.Time
 	for {
-		err := s.measure(ctx)
-		if err == nil && time.Since(sized) >= sizeEvery {
+		due := poll.Due()
+		err := s.measure(ctx, due)
+		if err != nil {
+			poll.Again()
+		}
+		if err == nil && due && time.Since(sized) >= sizeEvery {
 			if err = s.measureSize(ctx); err == nil {
 				sized = time.Now()
 			}
@@ -54,10 +64,14 @@ func (s System) KeepMeasured(ctx context.Context) error {
 	}
 }
 
-// measure measures once. If something fails, it still updates the other
-// metrics.
-func (s System) measure(ctx context.Context) error {
-	return errors.Join(s.measureJournal(ctx), s.measureSpool(), s.measureFiles(), s.measureWorkers(ctx))
+// measure measures once, in the database too if polled. If something fails, it
+// still updates the other metrics.
+func (s System) measure(ctx context.Context, polled bool) error {
+	var err error
+	if polled {
+		err = errors.Join(s.measureJournal(ctx), s.measureWorkers(ctx))
+	}
+	return errors.Join(err, s.measureSpool(), s.measureFiles())
 }
 
 // unsealed finds the oldest entry after the seal of each organisation, by

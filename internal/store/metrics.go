@@ -53,8 +53,28 @@ func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
 	}
 	if registry != nil {
 		m.register(registry, db)
+		registerDuty(registry, db)
 	}
 	return m
+}
+
+// registerDuty registers what this node does in the background, if it shares the
+// database with others.
+func registerDuty(registry prometheus.Registerer, db *engine.DB) {
+	if !db.Shared() {
+		return
+	}
+	for name, duty := range map[string]engine.Duty{"alone": engine.Alone, "leading": engine.Leading, "following": engine.Following} {
+		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "anodyne_node_duty", Help: "Whether this node is elected for background work (leading), relies on one that is (following), or hears of none and does all of it (alone).",
+			ConstLabels: prometheus.Labels{"duty": name},
+		}, func() float64 {
+			if db.Duty() == duty {
+				return 1
+			}
+			return 0
+		}))
+	}
 }
 
 func newMeasured() measured {

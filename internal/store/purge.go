@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"anodyne.example/anodyne/internal/store/accounts"
@@ -18,6 +19,7 @@ import (
 // webhook deliveries.
 func (s System) Purge(ctx context.Context) error {
 	now := s.db.Now()
+	var errs error
 	for _, p := range []struct {
 		sql    string
 		before time.Time
@@ -48,24 +50,29 @@ func (s System) Purge(ctx context.Context) error {
 				gone, err = tx.Exec(p.sql, engine.Millis(p.before), engine.PurgeSlice)
 				return err
 			}); err != nil {
-				return err
+				errs = errors.Join(errs, err) // the others go on
+				break
 			}
 			if gone < engine.PurgeSlice {
 				break
 			}
 		}
 	}
-	return s.PurgeWebhooks(ctx, now)
+	return errors.Join(errs, s.PurgeWebhooks(ctx, now))
 }
 
 const purgeEvery = 5 * time.Minute
 
-// KeepPurged purges every few minutes until the context ends.
+// KeepPurged purges every few minutes until the context ends, unless another
+// node is elected to do that.
 func (s System) KeepPurged(ctx context.Context) error {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		err := s.Purge(ctx)
+		var err error
+		if s.db.Duty() != engine.Following {
+			err = s.Purge(ctx)
+		}
 		if err != nil && ctx.Err() == nil {
 			s.db.Log.Warn("could not remove all expired data; trying again later", "error", err)
 		}

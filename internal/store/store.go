@@ -169,7 +169,7 @@ func (s *Store) openBeside(ctx context.Context, cfg Config) error {
 	s.keys = keys
 	s.accounts, s.clients = accounts.New(s.db, s.journal), clients.New(s.db, s.journal)
 	s.patients = patients.New(s.db, s.journal, keys, cfg.Registry)
-	s.reports = reports.New(s.db, s.journal, keys)
+	s.reports = reports.New(s.db, s.journal, keys, cfg.Registry)
 	s.webhooks = webhooks.New(s.db, s.journal, keys, s.master)
 	_ = s.System().measureFiles() // for the first scrape; KeepMeasured reports failures
 	return nil

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
@@ -70,6 +71,20 @@ type System struct {
 func (s *Store) System() System {
 	return System{s, s.journal.System(), s.patients, s.reports, s.webhooks, s.accounts, s.clients}
 }
+
+// Listen receives what other nodes tell this one until the context ends. On
+// SQLite it returns at once.
+func (s System) Listen(ctx context.Context) error { return s.db.Listen(ctx) }
+
+// Elect takes part in the election of the node that does the background work of
+// all nodes until the context ends. On SQLite it returns at once.
+func (s System) Elect(ctx context.Context) error { return s.db.Elect(ctx) }
+
+// Duty returns what this node does in the background now.
+func (s System) Duty() engine.Duty { return s.db.Duty() }
+
+// NewPoll returns when a worker of this node polls; see [engine.DB.NewPoll].
+func (s System) NewPoll(follow time.Duration) *engine.Poll { return s.db.NewPoll(follow) }
 
 // Dump calls fn with a snapshot of the database. Concurrent writes are not part
 // of it and are not blocked.

@@ -116,12 +116,13 @@ func (e *endpoint) take(t *webhooks.Task, now time.Time) {
 	e.taken = max(e.taken, t.Pos)
 }
 
-// idle reports whether nothing is in progress and nothing was since a time. If
+// idle reports whether nothing is in progress, was for idleFor, or is due soon. If
 // so, the endpoint is marked as lost and must be claimed again before use.
-func (e *endpoint) idle(since time.Time) bool {
+func (e *endpoint) idle(now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.events.serving || e.retries.serving || len(e.open) > 0 || len(e.retrying) > 0 || e.active.After(since) {
+	since, soon := now.Add(-idleFor), now.Add(idleFor)
+	if !e.due.IsZero() && e.due.Before(soon) || e.events.serving || e.retries.serving || len(e.open) > 0 || len(e.retrying) > 0 || e.active.After(since) {
 		return false
 	}
 	e.lost = true

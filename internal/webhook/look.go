@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
@@ -14,11 +15,13 @@ import (
 // looker finds endpoints with work. When notified of a commit, it checks that
 // organisation only. It knows when a retry of its own endpoints is due; for
 // others, it queries those that have become due since the last query. Once a
-// second it checks whether a node is gone and which journals have grown. With
-// every sweep it checks all endpoints that are not its own.
+// second, or rarely if a node is elected for that, it checks whether a node is
+// gone and which journals have grown. With every sweep it checks all endpoints
+// that are not its own.
 type looker struct {
 	*Worker
-	polled bool      // since the last tick
+	polled bool // since the last tick
+	rest   *engine.Poll
 	swept  time.Time // last time all endpoints were checked
 	size   int64     // of all journals, at the last poll
 	heads  map[access.OrgNo]journal.Pos
@@ -28,9 +31,6 @@ type looker struct {
 	others           []int64   // nodes that were present
 	rejoined         time.Time // when the lock was reacquired, by the local clock
 }
-
-// claimsAtOnce limits the endpoints claimed in one transaction.
-const claimsAtOnce = 200
 
 // patience returns how long to wait for a notification.
 func (l *looker) patience() time.Duration {
@@ -58,8 +58,13 @@ func (l *looker) round(ctx context.Context, news *journal.News) error {
 	l.serveDue(ctx)
 	var err error
 	if !l.polled || all {
-		err = l.poll(ctx)
-		l.polled = err == nil
+		err = l.tend(ctx)
+		if due := l.rest.Due(); err == nil && (due || all || l.isMissed()) {
+			err = l.poll(ctx)
+		}
+		if l.polled = err == nil; err != nil {
+			l.rest.Again()
+		}
 	} else if !l.dueNext.IsZero() && !l.dueNext.After(l.now()) {
 		err = l.lookAtDue(ctx)
 	}
@@ -105,24 +110,47 @@ func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 	return l.serveAll(ctx, waiting)
 }
 
-// poll runs once a second.
-func (l *looker) poll(ctx context.Context) error {
-	l.dueNext = time.Time{}
+// tend takes care of the endpoints that this node has claimed. It runs once a
+// second, and usually needs no statement.
+func (l *looker) tend(ctx context.Context) error {
 	l.attend(ctx)
 	l.mu.Lock()
-	missed, failed := l.missed, l.failed
-	l.missed, l.failed = false, nil
+	failed := l.failed
+	l.failed = nil
 	l.mu.Unlock()
 	for _, e := range failed {
 		l.serve(ctx, e, &e.retries)
 		l.serve(ctx, e, &e.events)
 	}
+	l.dropIdle(l.now())
+	if err := l.keep(ctx); err != nil {
+		l.miss()
+		return err
+	}
+	return nil
+}
+
+// isMissed reports whether an endpoint may be free.
+func (l *looker) isMissed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.missed
+}
+
+// poll looks for the endpoints of other nodes: once a second, or rarely if
+// nodes notify each other and one is elected to do it.
+func (l *looker) poll(ctx context.Context) error {
+	l.dueNext = time.Time{}
+	l.mu.Lock()
+	missed := l.missed
+	l.missed = false
+	l.mu.Unlock()
 	gone, err := l.callRoll(ctx)
 	if err != nil {
 		l.miss()
 		return err
 	}
-	steps := []func(context.Context) error{l.keep, l.lookAtDue, l.lookAtGrown}
+	steps := []func(context.Context) error{l.lookAtDue, l.lookAtGrown}
 	if missed || gone || l.now().Sub(l.swept).Abs() >= sweep { // negative if the clock was set back
 		steps = append(steps, l.sweep)
 	}
@@ -208,19 +236,22 @@ func (l *looker) lookAtGrown(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	var errs error
 	for org, head := range grown {
-		if err := l.lookAt(ctx, org); err != nil {
-			return err
+		if err := l.metrics.orgs.Done(org, l.lookAt(ctx, org)); err != nil {
+			errs = errors.Join(errs, err)
+			continue
 		}
 		l.heads[org] = max(l.heads[org], head)
 	}
-	l.size = size
-	return nil
+	if errs == nil {
+		l.size = size
+	}
+	return errs
 }
 
 func (l *looker) sweep(ctx context.Context) error {
 	now := l.now()
-	l.dropIdle(now)
 	pulled, err := l.sys.PullRetries(ctx, longestWait)
 	for _, key := range pulled {
 		l.mu.Lock()
@@ -230,11 +261,8 @@ func (l *looker) sweep(ctx context.Context) error {
 			l.noteDue(e, now)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	waiting, err := l.sys.WaitingWebhooks(ctx, l.attendance.Node)
-	if err = errors.Join(err, l.serveAll(ctx, waiting)); err != nil {
+	waiting, waitingErr := l.sys.WaitingWebhooks(ctx, l.attendance.Node)
+	if err = errors.Join(err, waitingErr, l.serveAll(ctx, waiting)); err != nil {
 		return err
 	}
 	l.swept = now
@@ -270,83 +298,8 @@ func (l *looker) dropIdle(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, e := range l.endpoints {
-		if e.idle(now.Add(-idleFor)) {
+		if e.idle(now) {
 			delete(l.endpoints, key)
 		}
 	}
-}
-
-// serveAll serves endpoints with work: own ones, and those that can be
-// claimed.
-func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook) error {
-	var free []webhooks.WaitingWebhook
-	now := l.now()
-	for _, found := range waiting {
-		l.mu.Lock()
-		e := l.endpoints[found.Key]
-		if e != nil && e.claim.Token != found.Token {
-			e.lose() // taken over, or to be restarted
-			delete(l.endpoints, found.Key)
-			e = nil
-		}
-		l.mu.Unlock()
-		switch {
-		case e != nil:
-			l.serveOwn(ctx, e, &found, now)
-		case !found.Held || found.Node == l.attendance.Node:
-			free = append(free, found)
-		}
-	}
-	for chunk := range slices.Chunk(free, claimsAtOnce) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := l.claim(ctx, chunk); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// serveOwn serves an own endpoint if it has new work.
-func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *webhooks.WaitingWebhook, now time.Time) {
-	if e.behind(found.Head) {
-		l.serve(ctx, e, &e.events)
-	}
-	switch due := found.Due; {
-	case due.IsZero():
-	case due.After(now):
-		l.noteDue(e, due)
-	case e.news(due):
-		l.serve(ctx, e, &e.retries)
-	}
-}
-
-// claim claims endpoints and serves those it got.
-func (l *looker) claim(ctx context.Context, free []webhooks.WaitingWebhook) error {
-	keys := make([]webhooks.Key, len(free))
-	found := make(map[webhooks.Key]*webhooks.WaitingWebhook, len(free))
-	for i := range free {
-		keys[i] = free[i].Key
-		found[keys[i]] = &free[i]
-	}
-	if l.held.IsZero() && l.unattended != nil {
-		l.log.Warn("if this process is killed, other nodes take over its webhooks only when its lease ends", "lease", lease, "error", l.unattended)
-	}
-	now := l.now()
-	claims, err := l.sys.ClaimWebhooks(ctx, l.attendance.Node, now.Add(lease), newToken, keys)
-	if err != nil {
-		return err
-	}
-	l.held = now.Add(lease)
-	for _, c := range claims {
-		e := newEndpoint(c, now)
-		l.mu.Lock()
-		l.endpoints[c.Key] = e
-		l.mu.Unlock()
-		waiting := found[c.Key]
-		waiting.Due = c.Due // may have changed since
-		l.serveOwn(ctx, e, waiting, now)
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -20,9 +21,10 @@ type metrics struct {
 	claimsLost prometheus.Counter
 	disables   prometheus.Counter
 	rounds     *background.Rounds
+	orgs       *background.Orgs // whose endpoints could not be claimed
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
+func newMetrics(registry prometheus.Registerer, log *slog.Logger) *metrics {
 	m := &metrics{
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anodyne_webhook_attempts_total", Help: "Attempts, by the resulting status of the delivery: delivered, pending (will be retried) or failed.",
@@ -53,6 +55,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "anodyne_webhook_disables_total", Help: "Endpoints that this process disabled because deliveries kept failing.",
 		}),
 		rounds: background.NewRounds(registry, "webhooks", poll),
+		orgs:   background.NewOrgs(registry, log, "webhooks"),
 	}
 	// Export zeros from the start, so that the first failure is an increase.
 	for _, result := range []webhooks.DeliveryStatus{webhooks.Delivered, webhooks.Pending, webhooks.Failed} {

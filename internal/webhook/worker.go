@@ -76,7 +76,10 @@ const (
 	// database restarts, waits for the others to reacquire theirs.
 	regather = 5 * time.Second
 	// idleFor is how long a claim without an attempt is kept.
-	idleFor = 5 * time.Minute
+	idleFor = time.Minute
+	// followerPoll is how often a node polls while another one is elected to do
+	// so, to notice that it has lost its lock.
+	followerPoll = 2 * time.Minute
 )
 
 // Worker delivers events to the endpoints of all organisations. Several
@@ -127,7 +130,7 @@ func NewWorker(d Delivery) *Worker {
 		d.Failing = mostFailing
 	}
 	return &Worker{
-		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry), tracer: d.Tracer, slowAfter: slowAfter,
+		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry, d.Log), tracer: d.Tracer, slowAfter: slowAfter,
 		fast: make(chan struct{}, fastLane), failing: make(chan struct{}, failingLane), dead: make(chan struct{}, d.Failing),
 		looking: make(chan struct{}, lookers), lookingFailing: make(chan struct{}, lookers),
 		woken: make(chan struct{}, 1),
@@ -171,7 +174,7 @@ func (w *Worker) dispatch(ctx context.Context) {
 	defer stop()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	look := &looker{Worker: w, heads: map[access.OrgNo]journal.Pos{}}
+	look := &looker{Worker: w, rest: w.sys.NewPoll(followerPoll), heads: map[access.OrgNo]journal.Pos{}}
 	for ctx.Err() == nil {
 		err := look.round(ctx, news)
 		if err != nil && ctx.Err() == nil {

@@ -18,6 +18,7 @@ type System struct{ *tables }
 
 // New returns the clients of a database.
 func New(db *engine.DB, j *journal.Journal) System {
+	db.Carry(selectEpoch)
 	return System{&tables{db: db, journal: j}}
 }
 

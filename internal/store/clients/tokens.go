@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -113,6 +114,21 @@ func (o Org) RevokeToken(ctx context.Context, hash []byte, line audit.Entry) err
 func bumpAccessEpoch(tx engine.Tx) error {
 	_, err := tx.Exec(`INSERT INTO access_epoch (one, epoch) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET epoch = access_epoch.epoch + 1`)
 	return err
+}
+
+// selectEpoch selects the access epoch as a text, for pulses.
+const selectEpoch = `SELECT CAST(coalesce(max(epoch), 0) AS TEXT) FROM access_epoch`
+
+// HeardEpoch returns the access epoch that the elected node read, and when this
+// node heard of it. ok is false if it is unknown whether that was recent. next
+// is closed when there is news, and nil if this node has heard of none.
+func (s System) HeardEpoch() (epoch int64, at time.Time, ok bool, next <-chan struct{}) {
+	pulse, next := s.db.Pulse()
+	if pulse.At.IsZero() { // there is no election, or not yet
+		return 0, time.Time{}, false, nil
+	}
+	epoch, err := strconv.ParseInt(pulse.Text, 10, 64)
+	return epoch, pulse.At, err == nil && pulse.Gap <= engine.PulseTime, next
 }
 
 // AccessEpoch returns a number that changes whenever any process revokes or

@@ -53,6 +53,7 @@ type DB struct {
 	Log     *slog.Logger
 	tracer  trace.Tracer
 	restore string
+	nodes   *nodes
 }
 
 // Open opens a database without checking its schema. The caller must close it.
@@ -63,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	db := &DB{Now: cfg.Now, Log: cfg.Log, tracer: cfg.Tracer, restore: cfg.Restore}
+	db := &DB{Now: cfg.Now, Log: cfg.Log, tracer: cfg.Tracer, restore: cfg.Restore, nodes: newNodes()}
 	metrics := newWriterMetrics(cfg.Registry)
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
@@ -122,18 +123,15 @@ func (db *DB) Attend(ctx context.Context, node int64) (leave func(), err error) 
 // meaningful only where Dialect.Locks is empty.
 func (db *DB) Attends(node int64) bool { return db.engine.attends(node) }
 
-// Tell sends a text to the other nodes that listen on the channel. It is not
-// part of any transaction. It does nothing on an engine with a single node.
+// Tell sends a text to all nodes that listen on the channel, this one too. It is
+// not part of any transaction. It does nothing on an engine with a single node.
 func (db *DB) Tell(ctx context.Context, channel, text string) error {
 	return db.engine.tell(ctx, channel, text)
 }
 
-// Listen calls heard for each text that another node sends on the channel,
-// until the context ends or the connection is lost. On an engine with a single
-// node it returns at once.
-func (db *DB) Listen(ctx context.Context, channel string, heard func(text string)) error {
-	return db.engine.listen(ctx, channel, heard)
-}
+// Listen receives what nodes send to the channels of [DB.Hear], and pulses, until
+// the context ends. On an engine with a single node it returns at once.
+func (db *DB) Listen(ctx context.Context) error { return db.engine.listen(ctx, db.nodes, db.Log) }
 
 // Ping returns an error if the database does not respond or does not accept
 // writes.

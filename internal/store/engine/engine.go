@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"log/slog"
+)
 
 // engine is implemented by SQLite and PostgreSQL.
 type engine interface {
@@ -23,11 +26,12 @@ type engine interface {
 	startTallies()
 	// migrate is a write that excludes all other migrations.
 	migrate(ctx context.Context, fn func(Tx) error) error
-	// tell sends a text to the other nodes that listen on the channel; listen
-	// calls heard for each such text until the context ends or the connection
-	// is lost. With a single node, both do nothing.
+	// tell sends a text to the nodes that listen on the channel; listen receives
+	// such texts, and elect takes part in elections, until the context ends.
+	// With a single node, all of them do nothing.
 	tell(ctx context.Context, channel, text string) error
-	listen(ctx context.Context, channel string, heard func(text string)) error
+	listen(ctx context.Context, n *nodes, log *slog.Logger) error
+	elect(ctx context.Context, n *nodes, log *slog.Logger) error
 	// failing returns the error of a recent write that failed for a reason an
 	// operator has to fix, such as a full disk.
 	failing() error

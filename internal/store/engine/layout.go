@@ -68,6 +68,7 @@ var places = map[string]Place{
 	"client_secret":    OnCoordinator,
 	"client_usage":     OnCoordinator,
 	"invitation":       OnCoordinator,
+	"leader":           OnCoordinator,
 	"org":              OnCoordinator,
 	"password_reset":   OnCoordinator,
 	"rate_window":      OnCoordinator,

@@ -164,10 +164,12 @@ func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 	return e.write(ctx, fn)
 }
 
-// tell and listen do nothing: there are no other nodes.
+// tell, listen and elect do nothing: there are no other nodes.
 func (e *sqliteEngine) tell(context.Context, string, string) error { return nil }
 
-func (e *sqliteEngine) listen(context.Context, string, func(string)) error { return nil }
+func (e *sqliteEngine) listen(context.Context, *nodes, *slog.Logger) error { return nil }
+
+func (e *sqliteEngine) elect(context.Context, *nodes, *slog.Logger) error { return nil }
 
 // attend locks a byte in a file opened just for that, because the lock belongs
 // to the open file and does not conflict with others on the same one.

@@ -185,7 +185,7 @@ func (f *Forgetting) Apply(tx engine.Tx) (*Forgotten, error) {
 }
 
 func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
-	if err := f.s.j.sequenceHere(tx); err != nil {
+	if err := f.s.j.sequenceHere(tx, f.org); err != nil {
 		return nil, err
 	}
 	j, err := oneJournal(tx, f.org)
@@ -233,18 +233,19 @@ func (f *Forgetting) reseal(tx engine.Tx, was, fresh SealedHead) error {
 	return f.s.insertAcceptance(tx, &document, engine.Millis(f.s.j.db.Now()))
 }
 
-// sequenceHere assigns positions to all committed entries, within a transaction
-// that then keeps others from doing so. It does nothing on SQLite.
-func (s *Journal) sequenceHere(tx engine.Tx) error {
+// sequenceHere assigns positions to all committed entries of an organisation,
+// within a transaction that then keeps others from doing so. It does nothing on
+// SQLite.
+func (s *Journal) sequenceHere(tx engine.Tx, org access.OrgNo) error {
 	if !s.db.Dialect().Sequenced {
 		return nil
 	}
-	if err := tx.Query(`SELECT pg_advisory_xact_lock($1)`, func(engine.Row) error { return nil }, int64(sequenceLock)); err != nil {
+	if err := tx.Query(sequenceLock, func(engine.Row) error { return nil }, []int64{int64(org)}); err != nil {
 		return err
 	}
 	for {
 		given := int64(0)
-		if err := tx.Query(sequence, func(r engine.Row) error { given += r.Int(1); return nil }); err != nil || given < 5000 {
+		if err := tx.Query(sequence, func(r engine.Row) error { given += r.Int(1); return nil }, int64(org), sequenceEntries); err != nil || given < sequenceEntries {
 			return err
 		}
 	}

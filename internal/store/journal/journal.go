@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/signal"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // Journal stores the logs of all organisations. All readers see the entries of
@@ -26,6 +28,16 @@ type Journal struct {
 	// written is broadcast after a write of this process; positioned is
 	// broadcast after any node assigned positions to entries.
 	written, positioned *signal.Signal
+	// unplaced are the organisations to which this process wrote since the last
+	// round of the sequencer; sequencing are those that failed.
+	unplaced   unplaced
+	sequencing *worker.Orgs
+	// sealing are the organisations whose journals could not be sealed.
+	sealing *worker.Orgs
+	// sequences reports whether the sequencer runs in this process; if not,
+	// nodes were told at toldWritten that there is something to do.
+	sequences   atomic.Bool
+	toldWritten atomic.Int64
 	// followers are notified of the organisations whose journals have grown.
 	followers followers
 }
@@ -37,12 +49,31 @@ func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Regist
 	if err != nil {
 		return nil, err
 	}
-	return &Journal{db: db, auditKey: auditKey, spool: spool, witness: newWitness(dir, auditKey), counts: newMetrics(registry, db),
-		written: signal.New(), positioned: signal.New()}, nil
+	j := &Journal{db: db, auditKey: auditKey, spool: spool, witness: newWitness(dir, auditKey), counts: newMetrics(registry, db),
+		written: signal.New(), positioned: signal.New(), unplaced: unplaced{orgs: map[access.OrgNo]struct{}{}}}
+	j.sealing = worker.NewOrgs(registry, db.Log, "sealer")
+	if db.Dialect().Sequenced { // there is no sequencer on SQLite
+		j.sequencing = worker.NewOrgs(registry, db.Log, "sequencer")
+	}
+	j.hear()
+	return j, nil
 }
 
-// Close closes the spool. It does not close the database.
-func (s *Journal) Close() error { return s.spool.close() }
+// Close assigns positions to what this process wrote, if no sequencer ran in it,
+// and closes the spool. It does not close the database.
+func (s *Journal) Close() error {
+	if orgs, any := s.unplaced.take(); len(orgs) > 0 || any {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		if err := s.System().SequencePending(ctx); err != nil {
+			s.db.Log.Warn("could not assign positions to journal entries; a server will", "error", err)
+		}
+	}
+	return s.spool.close()
+}
+
+// closeTime bounds how long Close waits for the database.
+const closeTime = 5 * time.Second
 
 // Change is what a write adds to the journal: always an audit line, an event if
 // it is of interest to others, and the patient it is about.
@@ -133,15 +164,19 @@ func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.E
 	return events, next, err
 }
 
-// lookEvery is how often callers that wait for events poll.
+// lookEvery is how often callers that wait for events check whether to poll, and
+// waitingRest how often they do while other nodes notify this one.
 var lookEvery = time.Second
+
+const waitingRest = 10 * time.Second
 
 // WaitEvents is like Events, but waits for at least one event until the context
 // ends.
 func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Event, Pos, error) {
 	// Another process may write without a notification, so poll as well.
-	poll := time.NewTicker(lookEvery)
-	defer poll.Stop()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	poll := o.j.db.NewPoll(waitingRest)
 	for {
 		changed := o.j.positioned.Wait()
 		// The read itself is not cancelled: the events it found must be
@@ -151,11 +186,15 @@ func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Even
 			return events, next, err
 		}
 		after = next
-		select {
-		case <-changed:
-		case <-poll.C:
-		case <-ctx.Done():
-			return nil, after, nil
+		for waiting := true; waiting; {
+			select {
+			case <-changed:
+				waiting = false
+			case <-tick.C:
+				waiting = !poll.Due()
+			case <-ctx.Done():
+				return nil, after, nil
+			}
 		}
 	}
 }

@@ -5,9 +5,13 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
-const journalChannel = "anodyne_journal"
+const (
+	journalChannel = "anodyne_journal" // entries have got a position
+	writtenChannel = "anodyne_written" // entries were written by a process without a sequencer
+)
 
 // notify tells other nodes which journals have grown. It is not part of a
 // transaction: a NOTIFY inside one would serialize all commits.
@@ -15,22 +19,29 @@ func (s *Journal) notify(ctx context.Context, orgs []access.OrgNo) error {
 	return s.db.Tell(ctx, journalChannel, printOrgs(orgs))
 }
 
-// Listen wakes callers that wait for the journal when another node reports that
-// it has grown, until the context ends. It only reduces latency: waiting
-// callers also poll. On SQLite it returns at once.
-func (s System) Listen(ctx context.Context) error {
-	if !s.j.db.Dialect().Shared {
-		return nil
-	}
-	for ctx.Err() == nil {
-		err := s.j.db.Listen(ctx, journalChannel, func(text string) { s.j.grew(parseOrgs(text)) })
-		if err != nil && ctx.Err() == nil {
-			s.j.db.Log.Warn("not notified of other nodes' journal entries; polling instead", "error", err)
+// hear wakes callers that wait for the journal when another node reports that
+// it has grown. It only reduces latency: waiting callers also poll.
+func (s *Journal) hear() {
+	s.db.Hear(journalChannel, func(text string) { s.grew(parseOrgs(text)) })
+	s.db.Hear(writtenChannel, func(string) {
+		if s.db.Duty() != engine.Following {
+			s.unplaced.add(nil)
+			s.written.Broadcast()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+	})
+}
+
+// tellWritten lets a server assign positions to what this process wrote, if no
+// sequencer runs in it, as in a command. It does so at most once a second:
+// Close assigns the rest.
+func (s *Journal) tellWritten() {
+	now := time.Now().UnixMilli()
+	if last := s.toldWritten.Load(); s.sequences.Load() || now-last < 1000 || !s.toldWritten.CompareAndSwap(last, now) {
+		return
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	if err := s.db.Tell(ctx, writtenChannel, ""); err != nil {
+		s.db.Log.Debug("could not tell servers of new journal entries", "error", err)
+	}
 }

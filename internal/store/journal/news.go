@@ -126,10 +126,13 @@ func (s *Journal) ChangeIn(ctx context.Context, orgs []access.OrgNo, fn func(eng
 // changed wakes followers after a write, unless it failed.
 func (s *Journal) changed(orgs []access.OrgNo, err error) error {
 	if err == nil {
-		s.written.Broadcast()
-		if !s.db.Dialect().Sequenced {
+		if s.db.Dialect().Sequenced {
+			s.unplaced.add(orgs)
+			s.tellWritten()
+		} else {
 			s.grew(orgs) // the writer assigned the position
 		}
+		s.written.Broadcast()
 	}
 	return err
 }

@@ -32,21 +32,44 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 	if ok, err := s.openWitness(ctx); err != nil || !ok {
 		return nil, err
 	}
-	var behind []journalState
-	err = s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
-		behind, err = journals(tx, `FROM journal_head h JOIN org o ON o.org_no = h.org_no LEFT JOIN journal_seal s ON s.org_no = h.org_no
-			WHERE h.pos > coalesce(s.pos, 0)`)
-		return err
-	})
+	behind, err := s.unsealed(ctx)
 	for _, j := range behind {
+		if !s.j.sealing.Ready(j.sealed.Org) {
+			continue
+		}
 		head, sealErr := s.sealOrg(ctx, j)
-		if sealErr != nil {
+		if s.j.sealing.Done(j.sealed.Org, sealErr) != nil {
 			err = errors.Join(err, sealErr)
 		} else if head.Pos > j.sealed.Pos {
 			moved = append(moved, head)
 		}
 	}
 	return moved, errors.Join(err, s.keepWitness(false))
+}
+
+const behindSeal = `FROM journal_head h JOIN org o ON o.org_no = h.org_no LEFT JOIN journal_seal s ON s.org_no = h.org_no WHERE h.pos > coalesce(s.pos, 0)`
+
+// unsealed returns the journals with entries after their seal. If that fails
+// because a part of the database is away, it asks for one organisation at a
+// time, and returns those of the other parts with the error.
+func (s System) unsealed(ctx context.Context) (behind []journalState, err error) {
+	read := func(from string, args ...any) ([]journalState, error) {
+		return engine.Get(ctx, s.j.db, func(tx engine.Tx) ([]journalState, error) { return journals(tx, from, args...) })
+	}
+	if behind, err = read(behindSeal); err == nil || ctx.Err() != nil {
+		return behind, err
+	}
+	orgs, orgsErr := s.orgs(ctx, everyOrg)
+	err = errors.Join(err, orgsErr)
+	for _, org := range orgs {
+		if !s.j.sealing.Ready(org) {
+			continue
+		}
+		one, oneErr := read(behindSeal+` AND h.org_no = $1`, int64(org))
+		_ = s.j.sealing.Done(org, oneErr) // the error of all of them is returned
+		behind = append(behind, one...)
+	}
+	return behind, err
 }
 
 // sealOrg continues a seal, a slice at a time. Other nodes may do the same, so
@@ -169,6 +192,9 @@ const (
 	// compareRounds is the number of sealer rounds, of a second each, between
 	// two comparisons of all seals with the witness.
 	compareRounds = 5
+	// compareRest is how often a node compares them while another one is elected
+	// for background work.
+	compareRest, compareLeading = 40 * time.Second, 20 * time.Second
 	// patrolRounds is the number of rounds between the starts of two walks over
 	// all logs, and patrolTime the part of a round that a walk may take.
 	patrolRounds = 30
@@ -182,15 +208,27 @@ func (s System) KeepSealed(ctx context.Context) error {
 	tick := time.NewTicker(sealEvery)
 	defer tick.Stop()
 	logged := map[access.OrgNo]time.Time{}
-	var watch watchRounds
+	watch := watchRounds{poll: s.j.db.NewPoll(compareRest).Leading(compareLeading)}
+	due := sealDue{j: s.j, poll: s.j.db.NewPoll(0)}
 	for {
 		ending := ctx.Err() != nil
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.WriteTime)
-		err := s.FlushReads(round)
+		ship := s.ShipReads // the sequencer continues from there
+		if ending || s.j.db.Duty() == engine.Alone {
+			ship = s.FlushReads
+		}
+		err := ship(round)
 		// Acceptances have to be known before anything is judged.
-		compareErr := watch.compare(round, s)
-		moved, sealErr := s.Seal(round)
-		sealErr = errors.Join(compareErr, sealErr, watch.walk(round, s, ending))
+		sealErr := watch.compare(round, s)
+		var moved []SealedHead
+		if due.now() || ending {
+			var movedErr error
+			if moved, movedErr = s.Seal(round); movedErr != nil {
+				due.poll.Again()
+			}
+			sealErr = errors.Join(sealErr, movedErr)
+		}
+		sealErr = errors.Join(sealErr, watch.walk(round, s, ending))
 		cancel()
 		s.j.counts.shipped.Done(err)
 		s.j.counts.sealed.Done(sealErr)
@@ -213,19 +251,50 @@ func (s System) KeepSealed(ctx context.Context) error {
 	}
 }
 
+// sealDue decides in which rounds to seal: if entries have got a position since
+// the last one, or if it is time to poll. The elected node seals for all.
+type sealDue struct {
+	j    *Journal
+	poll *engine.Poll
+	grew <-chan struct{}
+}
+
+func (d *sealDue) now() bool {
+	due := d.poll.Due()
+	select {
+	case <-d.grew: // nil in the first round, which polls
+		due = due || d.j.db.Duty() != engine.Following
+	default:
+		if !due {
+			return false
+		}
+	}
+	d.grew = d.j.positioned.Wait()
+	return due
+}
+
 // watchRounds counts the rounds of the sealer, to spread verification over
 // them.
 type watchRounds struct {
+	poll    *engine.Poll
 	n       int
 	begun   int // the round in which the walk over all logs began
 	walking bool
 }
 
 func (r *watchRounds) compare(ctx context.Context, s System) error {
-	if r.n++; (r.n-1)%compareRounds != 0 {
+	due := r.poll.Due()
+	if s.j.db.Duty() == engine.Alone {
+		due = r.n%compareRounds == 0
+	}
+	if r.n++; !due {
 		return nil
 	}
-	return s.compareSeals(ctx)
+	err := s.compareSeals(ctx)
+	if err != nil {
+		r.poll.Again()
+	}
+	return err
 }
 
 func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
@@ -233,6 +302,9 @@ func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
 		s.j.witness.mu.Lock()
 		defer s.j.witness.mu.Unlock()
 		return s.keepWitness(true)
+	}
+	if s.j.db.Duty() == engine.Following {
+		return nil // the elected node walks
 	}
 	if !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
 		s.beginPatrol()

@@ -3,14 +3,27 @@ package journal
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// sequenceLock is the key of the advisory lock of the sequencer.
-const sequenceLock = 0x616e6f64_73657175
+const (
+	// sequenceLock locks the sequences of organisations, in order, so that nodes
+	// do not wait for each other in a circle. Its keys have two numbers: this
+	// one, and that of the organisation.
+	sequenceLock = `SELECT pg_advisory_xact_lock(1936028021, CAST(org % 2147483648 AS INTEGER)) FROM unnest(CAST($1 AS BIGINT[])) AS org`
+	// sequencePatience is how long the entries of several organisations wait for
+	// a lock of one of them, before each is tried by itself.
+	sequencePatience = `SET LOCAL lock_timeout = 1000`
+
+	// sequenceOrgs and sequenceEntries bound one transaction.
+	sequenceOrgs    = 100
+	sequenceEntries = 5000
+)
 
 // sequence assigns positions to committed entries in their organisation's log.
 // Positions are assigned after the commit and under a lock, so that a reader
@@ -19,8 +32,16 @@ const sequenceLock = 0x616e6f64_73657175
 // journal prevents two nodes from assigning the same position.
 //
 // PostgreSQL only; on SQLite the writer assigns positions.
-const sequence = `WITH taken AS (
-		DELETE FROM journal_pending WHERE seq IN (SELECT seq FROM journal_pending ORDER BY seq LIMIT 5000)
+//
+// The first form is for one organisation, the second for a list.
+var (
+	sequence     = sequenceWhere("org_no = $1")
+	sequenceList = sequenceWhere("org_no = ANY($1)")
+)
+
+func sequenceWhere(condition string) string {
+	return `WITH taken AS (
+		DELETE FROM journal_pending WHERE ` + condition + ` AND seq IN (SELECT seq FROM journal_pending WHERE ` + condition + ` ORDER BY seq LIMIT $2)
 		RETURNING seq, org_no, at, subject, event_id, event_type, event_data, audit, packed
 	), counted AS (
 		SELECT org_no, count(*) AS n FROM taken GROUP BY org_no
@@ -34,43 +55,126 @@ const sequence = `WITH taken AS (
 		FROM taken t JOIN heads ON heads.org_no = t.org_no JOIN counted ON counted.org_no = t.org_no
 	)
 	SELECT org_no, n FROM counted`
+}
 
-// SequenceOnce assigns positions to pending entries. It returns how many, and
-// their organisations.
-func (s *Journal) SequenceOnce(ctx context.Context) (given int64, orgs []access.OrgNo, err error) {
+// unplaced is the set of organisations with entries that may have no position
+// yet.
+type unplaced struct {
+	mu   sync.Mutex
+	orgs map[access.OrgNo]struct{}
+	all  bool // any organisation
+}
+
+// add adds organisations; none means any.
+func (u *unplaced) add(orgs []access.OrgNo) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, org := range orgs {
+		u.orgs[org] = struct{}{}
+	}
+	u.all = u.all || len(orgs) == 0
+}
+
+// take returns the organisations, and forgets them.
+func (u *unplaced) take() (orgs []access.OrgNo, all bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for org := range u.orgs {
+		orgs = append(orgs, org)
+	}
+	all = u.all
+	clear(u.orgs)
+	u.all = false
+	return orgs, all
+}
+
+// sequenceOnce assigns positions to pending entries of some organisations, in
+// one transaction. It returns how many, and the organisations that had any.
+func (s *Journal) sequenceOnce(ctx context.Context, orgs []access.OrgNo) (given int64, had []access.OrgNo, err error) {
+	numbers := make([]int64, len(orgs))
+	for i, org := range orgs {
+		numbers[i] = int64(org)
+	}
+	slices.Sort(numbers)
+	sql, which := sequence, any(numbers[0])
+	if len(numbers) > 1 {
+		sql, which = sequenceList, numbers
+	}
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
-		given, orgs = 0, nil
+		given, had = 0, nil
+		if len(numbers) > 1 {
+			tx.Last(engine.Stmt{SQL: sequencePatience})
+		}
 		tx.Last(
-			engine.Stmt{SQL: `SELECT pg_advisory_xact_lock($1)`, Args: []any{int64(sequenceLock)}},
-			engine.Stmt{SQL: sequence, Each: func(r engine.Row) error {
+			engine.Stmt{SQL: sequenceLock, Args: []any{numbers}, Each: func(engine.Row) error { return nil }},
+			engine.Stmt{SQL: sql, Args: []any{which, sequenceEntries}, Each: func(r engine.Row) error {
 				given += r.Int(1)
-				orgs = append(orgs, access.OrgNo(r.Int(0)))
+				had = append(had, access.OrgNo(r.Int(0)))
 				return nil
 			}},
 		)
 		return nil
 	})
-	return given, orgs, err
+	return given, had, err
+}
+
+// sequenceAll assigns positions to all pending entries of some organisations.
+func (s System) sequenceAll(ctx context.Context, orgs []access.OrgNo) error {
+	for {
+		given, had, err := s.j.sequenceOnce(ctx, orgs)
+		s.announce(ctx, had)
+		if err != nil || given < sequenceEntries {
+			return err
+		}
+	}
+}
+
+// sequenceOrg is sequenceAll for one organisation.
+func (s System) sequenceOrg(ctx context.Context, org access.OrgNo) error {
+	return s.sequenceAll(ctx, []access.OrgNo{org})
+}
+
+// pendingOrgs lists the organisations with pending entries. If that fails
+// because a part of the database is away, it lists all of them: those of the
+// other parts must go on.
+func (s System) pendingOrgs(ctx context.Context) (orgs []access.OrgNo, err error) {
+	orgs, err = s.orgs(ctx, `SELECT DISTINCT org_no FROM journal_pending`)
+	if err != nil && ctx.Err() == nil {
+		orgs, err = s.orgs(ctx, everyOrg)
+	}
+	return orgs, err
+}
+
+const everyOrg = `SELECT org_no FROM org`
+
+// orgs returns the organisations that a statement selects.
+func (s System) orgs(ctx context.Context, sql string) ([]access.OrgNo, error) {
+	return engine.Get(ctx, s.j.db, func(tx engine.Tx) (orgs []access.OrgNo, err error) {
+		err = tx.Query(sql, func(r engine.Row) error {
+			orgs = append(orgs, access.OrgNo(r.Int(0)))
+			return nil
+		})
+		return orgs, err
+	})
 }
 
 // FlushReads moves the audit lines of reads of this process to the journal and
 // assigns positions to all pending entries. It is for callers that need to see
 // them now, and for shutdown, when the sequencer may have stopped.
 func (s System) FlushReads(ctx context.Context) error {
-	return errors.Join(s.ShipReads(ctx), s.sequenceRest(ctx))
+	return errors.Join(s.ShipReads(ctx), s.SequencePending(ctx))
 }
 
-func (s System) sequenceRest(ctx context.Context) error {
+// SequencePending assigns positions to all pending entries.
+func (s System) SequencePending(ctx context.Context) error {
 	if !s.j.db.Dialect().Sequenced {
 		return nil
 	}
-	for {
-		given, orgs, err := s.j.SequenceOnce(ctx)
-		s.announce(ctx, orgs)
-		if err != nil || given < 5000 {
-			return err
-		}
+	orgs, err := s.pendingOrgs(ctx)
+	for chunk := range slices.Chunk(orgs, sequenceOrgs) {
+		err = errors.Join(err, s.sequenceAll(ctx, chunk))
 	}
+	return err
 }
 
 // announce notifies waiting callers, here and on other nodes, of the
@@ -85,36 +189,65 @@ func (s System) announce(ctx context.Context, orgs []access.OrgNo) {
 	}
 }
 
-// sequenceEvery is how often the sequencer runs without a notification.
+// sequenceEvery is how often the sequencer checks whether to poll.
 const sequenceEvery = time.Second
 
 // Sequence assigns positions until the context ends: at once after each write
-// of this process, and every second for those of a node that died first. On
-// SQLite it returns at once.
+// of this process, and from time to time for those of a node that died first.
+// On SQLite it returns at once.
 func (s System) Sequence(ctx context.Context) error {
 	if !s.j.db.Dialect().Sequenced {
 		return nil
 	}
-	poll := time.NewTicker(sequenceEvery)
-	defer poll.Stop()
+	s.j.sequences.Store(true)
+	defer s.j.sequences.Store(false)
+	tick := time.NewTicker(sequenceEvery)
+	defer tick.Stop()
+	defer s.j.sequencing.Wait()
+	poll := s.j.db.NewPoll(0)
 	for {
 		written := s.j.written.Wait()
-		given, orgs, err := s.j.SequenceOnce(ctx)
+		err := s.sequenceRound(ctx, poll)
 		if err != nil && ctx.Err() == nil {
 			s.j.db.Log.Warn("could not assign positions to journal entries; trying again", "error", err)
 		}
 		if ctx.Err() == nil {
 			s.j.counts.sequenced.Done(err)
 		}
-		s.announce(ctx, orgs)
-		if given >= 5000 {
-			continue
-		}
 		select {
 		case <-written:
-		case <-poll.C:
+		case <-tick.C:
 		case <-ctx.Done():
 			return nil
 		}
 	}
+}
+
+// sequenceRound assigns positions to what this process wrote since the last
+// round, and to all entries if it is time to poll. If the entries of several
+// organisations fail together, each is tried by itself, so that only those that
+// cannot be stored wait.
+func (s System) sequenceRound(ctx context.Context, poll *engine.Poll) (err error) {
+	orgs, all := s.j.unplaced.take()
+	if poll.Due() {
+		all = true
+		s.j.sequencing.Hasten()
+	}
+	if all {
+		var found []access.OrgNo
+		if found, err = s.pendingOrgs(ctx); err != nil {
+			poll.Again()
+		}
+		orgs = append(orgs, found...)
+		slices.Sort(orgs)
+		orgs = slices.Compact(orgs)
+	}
+	for chunk := range slices.Chunk(s.j.sequencing.Sound(orgs), sequenceOrgs) {
+		if together := s.sequenceAll(ctx, chunk); together != nil {
+			err = errors.Join(err, together)
+			s.j.sequencing.Suspect(chunk)
+		}
+	}
+	s.j.sequencing.Retry(ctx, s.sequenceOrg)
+	return err
 }

@@ -62,6 +62,8 @@ func (s System) KeepDerived(ctx context.Context) error {
 // awaitDerivation waits until there may be something to derive: this process
 // changed aliases, their versions differ from versions, or next has come.
 func (s System) awaitDerivation(ctx context.Context, changed <-chan struct{}, versions map[int64]int64, next time.Time) {
+	poll := s.db.NewPoll(0)
+	poll.Due() // the caller has just derived
 	for time.Now().Before(next) {
 		select {
 		case <-changed:
@@ -69,6 +71,9 @@ func (s System) awaitDerivation(ctx context.Context, changed <-chan struct{}, ve
 		case <-ctx.Done():
 			return
 		case <-time.After(aliasesEvery):
+		}
+		if !poll.Due() {
+			continue
 		}
 		if now, err := s.aliasVersions(ctx); err == nil && !maps.Equal(now, versions) {
 			return

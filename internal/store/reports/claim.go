@@ -3,7 +3,6 @@ package reports
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -44,9 +43,21 @@ func (c *Claim) OrgNo() access.OrgNo { return c.org.org }
 // Resource returns the identifier of the report or export.
 func (c *Claim) Resource() string { return c.of.resource() }
 
-// ReportQueued returns a channel that is closed when this process queues a
-// report or an export.
-func (s System) ReportQueued() <-chan struct{} { return s.reportQueued.Wait() }
+// ReportQueued returns channels that are closed when this process queues a
+// report or an export, and when another one has told that it cannot do its own.
+func (s System) ReportQueued() (here, elsewhere <-chan struct{}) {
+	return s.reportQueued.Wait(), s.reportTold.Wait()
+}
+
+// queueChannel notifies nodes of jobs that they can claim.
+const queueChannel = "anodyne_reports"
+
+// TellQueued tells other nodes that there are jobs that they can claim.
+func (s System) TellQueued(ctx context.Context) {
+	if err := s.db.Tell(ctx, queueChannel, ""); err != nil && ctx.Err() == nil {
+		s.db.Log.Warn("could not notify other nodes of waiting reports; they will find them by polling", "error", err)
+	}
+}
 
 // place is the place of a job in the queue.
 type place struct {
@@ -87,7 +98,6 @@ func (s System) ClaimReport(ctx context.Context, node string, term time.Duration
 // organisation whose jobs cannot be claimed holds up no other.
 func (s System) claimNext(ctx context.Context, node string, term time.Duration, types span, scan func(engine.Row) (work, error)) (*Claim, error) {
 	var errs error
-	var failing []access.OrgNo
 	var last place
 	for {
 		free, err := s.free(ctx, types, last)
@@ -95,7 +105,7 @@ func (s System) claimNext(ctx context.Context, node string, term time.Duration, 
 			return nil, errors.Join(errs, err)
 		}
 		for _, p := range free {
-			if slices.Contains(failing, p.org) {
+			if !s.claiming.Ready(p.org) {
 				continue
 			}
 			claim, err := s.claim(ctx, p, node, term, scan)
@@ -103,11 +113,9 @@ func (s System) claimNext(ctx context.Context, node string, term time.Duration, 
 				err = claim.Fail(ctx, "It was started five times and never finished, because servers stopped or the database was unavailable. Create it again, perhaps with a shorter period.")
 				claim = nil
 			}
+			errs = errors.Join(errs, s.claiming.Done(p.org, err))
 			if claim != nil {
 				return claim, nil
-			}
-			if err != nil {
-				errs, failing = errors.Join(errs, err), append(failing, p.org)
 			}
 		}
 		if len(free) < freeAtOnce || ctx.Err() != nil {
@@ -274,6 +282,9 @@ func (c *Claim) Release(ctx context.Context, wait time.Duration, counted bool) e
 	})
 	if err == nil {
 		c.org.reportQueued.Broadcast()
+		if wait == 0 {
+			System{c.org.tables}.TellQueued(ctx)
+		}
 	}
 	return err
 }

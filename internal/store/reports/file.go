@@ -77,7 +77,9 @@ func (s System) ExpireReports(ctx context.Context) error {
 	}
 	var errs error
 	for _, k := range due {
-		errs = errors.Join(errs, s.of(k.org).expire(ctx, k.no, now))
+		if s.claiming.Ready(k.org) {
+			errs = errors.Join(errs, s.claiming.Done(k.org, s.of(k.org).expire(ctx, k.no, now)))
+		}
 	}
 	return errs
 }

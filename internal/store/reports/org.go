@@ -1,11 +1,14 @@
 package reports
 
 import (
+	"github.com/prometheus/client_golang/prometheus"
+
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/signal"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // tables is shared by both views.
@@ -13,16 +16,21 @@ type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
 	keys    *idempotency.Keys
-	// reportQueued is broadcast when this process queues a report.
-	reportQueued *signal.Signal
+	// reportQueued is broadcast when this process queues a report, and
+	// reportTold when another one has told that it cannot do its own.
+	reportQueued, reportTold *signal.Signal
+	// claiming are the organisations whose jobs could not be claimed or expired.
+	claiming *worker.Orgs
 }
 
 // System is the queue of all organisations' reports.
 type System struct{ *tables }
 
 // New returns the reports of a database.
-func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys) System {
-	return System{&tables{db, j, keys, signal.New()}}
+func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys, registry prometheus.Registerer) System {
+	t := &tables{db, j, keys, signal.New(), signal.New(), worker.NewOrgs(registry, db.Log, "reports")}
+	db.Hear(queueChannel, func(string) { t.reportTold.Broadcast() })
+	return System{t}
 }
 
 // Org is the reports of one organisation.

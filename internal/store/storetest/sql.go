@@ -96,17 +96,8 @@ func Texts(tb testing.TB, s *store.Store, columns int, sql string, args ...any) 
 // Settle assigns positions to all committed journal entries, on PostgreSQL.
 func Settle(tb testing.TB, s *store.Store) {
 	tb.Helper()
-	if !s.Database().Dialect().Sequenced {
-		return
-	}
-	for {
-		given, _, err := s.Journal().SequenceOnce(context.Background())
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if given == 0 {
-			return
-		}
+	if err := s.System().SequencePending(context.Background()); err != nil {
+		tb.Fatal(err)
 	}
 }
 

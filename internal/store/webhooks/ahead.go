@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -36,13 +37,14 @@ func (s System) PullRetries(ctx context.Context, longest time.Duration) (pulled 
 			return pulled, err
 		}
 		for _, key := range keys {
-			if err := s.pullRetries(ctx, key, now, far); err != nil {
-				return pulled, err
+			if pullErr := s.pullRetries(ctx, key, now, far); pullErr != nil {
+				err = errors.Join(err, pullErr) // the others go on
+				continue
 			}
+			pulled = append(pulled, key)
 		}
-		pulled = append(pulled, keys...)
-		if len(keys) < farAtOnce {
-			return pulled, nil
+		if len(keys) < farAtOnce || err != nil {
+			return pulled, err
 		}
 	}
 }

@@ -1,0 +1,162 @@
+package store_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
+)
+
+// candidate is a node that takes part in elections.
+type candidate struct {
+	*store.Store
+	storetest.Barrier
+	stop func()
+}
+
+func (c *candidate) duty() engine.Duty { return c.Database().Duty() }
+
+// candidates starts nodes on one PostgreSQL database.
+func candidates(t *testing.T, count int) (list []*candidate) {
+	t.Helper()
+	first := storetest.Database(t, "postgres")
+	for range count {
+		c := &candidate{}
+		cfg := storetest.Node(t, first)
+		c.Watch(&cfg)
+		c.Store = storetest.Start(t, cfg)
+		ctx, cancel := context.WithCancel(context.Background())
+		var running sync.WaitGroup
+		for _, work := range []func(context.Context) error{c.System().Listen, c.System().Elect} {
+			running.Go(func() {
+				if err := work(ctx); err != nil {
+					t.Errorf("a worker ended: %v", err)
+				}
+			})
+		}
+		c.stop = func() {
+			cancel()
+			running.Wait()
+		}
+		t.Cleanup(c.stop)
+		list = append(list, c)
+	}
+	return list
+}
+
+// elected waits until one of the nodes leads and the others follow.
+func elected(t *testing.T, list ...*candidate) (leader *candidate, others []*candidate) {
+	t.Helper()
+	testwait.Until(t, "a node is elected", func() bool {
+		leader, others = nil, nil
+		for _, c := range list {
+			switch c.duty() {
+			case engine.Leading:
+				leader = c
+			case engine.Following:
+				others = append(others, c)
+			}
+		}
+		return leader != nil && len(others) == len(list)-1
+	})
+	return leader, others
+}
+
+func term(t *testing.T, s *store.Store) int64 {
+	return storetest.Number(t, s, `SELECT term FROM leader`)
+}
+
+func TestElection(t *testing.T) {
+	t.Parallel()
+	all := candidates(t, 3)
+	leader, others := elected(t, all...)
+	was := term(t, leader.Store)
+	leader.stop()
+	next, others := elected(t, others...)
+	if now := term(t, next.Store); now != was+1 {
+		t.Errorf("the term is %d after %d", now, was)
+	}
+	if leader.duty() == engine.Leading {
+		t.Error("a node that has resigned leads")
+	}
+	// Its session ends, as if its process had been killed.
+	storetest.Number(t, next.Store, `SELECT count(pg_terminate_backend(pid)) FROM pg_locks
+		WHERE locktype = 'advisory' AND objsubid = 2 AND CAST(objid AS BIGINT) = (SELECT node FROM leader)
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+	testwait.Until(t, "the term ends", func() bool { return term(t, next.Store) > was+1 })
+	elected(t, next, others[0])
+}
+
+// A node that is suspended beyond its lease does not lead when it wakes up.
+func TestSuspendedLeader(t *testing.T) {
+	t.Parallel()
+	leader, others := elected(t, candidates(t, 2)...)
+	was := term(t, leader.Store)
+	suspended, wake := leader.Hold("INTO leader", 1)
+	<-suspended
+	storetest.Exec(t, others[0].Store, `UPDATE leader SET until = 0`) // the lease ends
+	elected := func() bool { return others[0].duty() == engine.Leading }
+	testwait.Until(t, "another node is elected", elected)
+	wake()
+	testwait.Until(t, "the former one follows", func() bool { return leader.duty() == engine.Following })
+	if now := term(t, leader.Store); now != was+1 || !elected() {
+		t.Errorf("the term is %d after %d; the other node leads: %v", now, was, elected())
+	}
+}
+
+// A node that hears nothing from others does all work itself.
+func TestNodeWithoutNotifications(t *testing.T) {
+	t.Parallel()
+	leader, others := elected(t, candidates(t, 2)...)
+	poll := others[0].System().NewPoll(0)
+	poll.Due()
+	if poll.Due() {
+		t.Error("a node polls although another is elected")
+	}
+	storetest.Number(t, leader.Store, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE query LIKE 'LISTEN %' AND datname = current_database()`)
+	testwait.Until(t, "it polls after its connection was lost", poll.Due)
+	elected(t, leader, others[0])
+}
+
+// An organisation whose journal cannot be written holds up no other.
+func TestOrganisationThatCannotBeSequenced(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, "postgres")
+	bad, good := storetest.Client(t, s, "Bad"), storetest.Client(t, s, "Good")
+	storetest.Settle(t, s)
+	storetest.Run(t, s)
+	held, release := make(chan struct{}), make(chan struct{})
+	var holding sync.WaitGroup
+	holding.Go(func() {
+		if err := s.Database().Write(context.Background(), func(tx engine.Tx) error {
+			_, err := tx.Exec(`UPDATE journal_head SET pos = pos WHERE org_no = $1`, int64(bad.Org))
+			close(held)
+			<-release
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	storetest.AddPatient(t, s.For(&bad), "Anna")
+	storetest.AddPatient(t, s.For(&good), "Berta")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if events, _, err := s.For(&good).WaitEvents(ctx, 0, 10); err != nil || len(events) != 1 {
+		t.Errorf("%d events of the other organisation, %v", len(events), err)
+	}
+	if events, _, err := s.For(&bad).Events(ctx, 0, 10); err != nil || len(events) != 0 {
+		t.Errorf("%d events of an organisation whose journal is locked, %v", len(events), err)
+	}
+	close(release)
+	holding.Wait()
+	if events, _, err := s.For(&bad).WaitEvents(ctx, 0, 10); err != nil || len(events) != 1 {
+		t.Errorf("%d events after the lock was released, %v", len(events), err)
+	}
+}

@@ -1,0 +1,179 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne.example/anodyne/internal/access"
+)
+
+const (
+	// firstSetback and longestSetback bound how long an organisation that failed
+	// is left alone.
+	firstSetback   = time.Second
+	longestSetback = 10 * time.Second
+	// retriesAtOnce bounds how many of them are tried again at a time.
+	retriesAtOnce = 4
+	// orgsLogged is how often a worker logs that organisations fail.
+	orgsLogged = 30 * time.Second
+)
+
+// Orgs keeps the organisations whose work failed apart from the others, so that
+// an error or a lock in one organisation does not hold up the rest. It counts
+// them and logs them from time to time.
+type Orgs struct {
+	log     *slog.Logger
+	name    string
+	errors  prometheus.Counter
+	failing prometheus.Gauge
+
+	mu      sync.Mutex
+	late    map[access.OrgNo]*setback
+	busy    int // retries in progress
+	logged  time.Time
+	running sync.WaitGroup
+}
+
+// setback is the state of an organisation whose work failed.
+type setback struct {
+	pause time.Duration
+	next  time.Time
+	busy  bool // being tried
+	again bool // there is new work since it was tried
+}
+
+// NewOrgs returns the organisations of a worker, none of which has failed. The
+// metrics start at zero, and are shared as those of [NewRounds] are.
+func NewOrgs(registry prometheus.Registerer, log *slog.Logger, name string) *Orgs {
+	loop := []string{"worker"}
+	errors := shared(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "anodyne_worker_organization_errors_total", Help: "Errors of background workers that concerned one organisation.",
+	}, loop))
+	failing := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed the last time.",
+	}, loop))
+	o := &Orgs{log: log, name: name, errors: errors.WithLabelValues(name), failing: failing.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
+	o.failing.Set(0)
+	return o
+}
+
+// Sound returns the organisations of a list that have not failed. The others are
+// tried again by Retry.
+func (o *Orgs) Sound(list []access.OrgNo) (sound []access.OrgNo) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, org := range list {
+		if late := o.late[org]; late != nil {
+			late.again = true
+		} else {
+			sound = append(sound, org)
+		}
+	}
+	return sound
+}
+
+// Ready reports whether an organisation may be tried now: it has not failed, or
+// it is time to try again.
+func (o *Orgs) Ready(org access.OrgNo) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	late := o.late[org]
+	return late == nil || !late.busy && !time.Now().Before(late.next)
+}
+
+// Suspect makes Retry try organisations one by one, after an error that one of
+// them may have caused.
+func (o *Orgs) Suspect(list []access.OrgNo) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, org := range list {
+		if o.late[org] == nil {
+			o.late[org] = &setback{}
+		}
+	}
+}
+
+// Done records the result of an organisation's work, and returns it.
+func (o *Orgs) Done(org access.OrgNo, err error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	late := o.late[org]
+	switch {
+	case err == nil && late != nil && late.again:
+		*late = setback{}
+	case err == nil:
+		delete(o.late, org)
+	default:
+		if late == nil {
+			late = &setback{}
+			o.late[org] = late
+		}
+		late.pause = min(max(2*late.pause, firstSetback), longestSetback)
+		late.next, late.busy = time.Now().Add(late.pause), false
+		o.errors.Inc()
+		if time.Since(o.logged) >= orgsLogged {
+			o.logged = time.Now()
+			o.log.Warn("background work of an organisation failed; others continue, and it is tried again", "worker", o.name,
+				"organization_number", org, "failing_organizations", o.failed(), "error", err)
+		}
+	}
+	o.failing.Set(float64(o.failed()))
+	return err
+}
+
+// failed counts the organisations that failed themselves.
+func (o *Orgs) failed() (n int) {
+	for _, late := range o.late {
+		if late.pause > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Hasten makes all organisations that failed due, because the cause may be gone.
+func (o *Orgs) Hasten() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, late := range o.late {
+		late.next = time.Time{}
+	}
+}
+
+// Retry starts what is due again, each organisation by itself, and does not wait
+// for it. The result of do is recorded.
+func (o *Orgs) Retry(ctx context.Context, do func(context.Context, access.OrgNo) error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	for org, late := range o.late {
+		if o.busy >= retriesAtOnce {
+			return
+		}
+		if late.busy || now.Before(late.next) {
+			continue
+		}
+		late.busy, late.again = true, false
+		o.busy++
+		o.running.Go(func() {
+			err := guarded(ctx, func(ctx context.Context) error { return do(ctx, org) })
+			if ctx.Err() == nil {
+				_ = o.Done(org, err)
+			}
+			o.mu.Lock()
+			o.busy--
+			more := err == nil && ctx.Err() == nil
+			o.mu.Unlock()
+			if more {
+				o.Retry(ctx, do)
+			}
+		})
+	}
+}
+
+// Wait waits for retries in progress.
+func (o *Orgs) Wait() { o.running.Wait() }
