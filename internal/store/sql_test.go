@@ -55,6 +55,7 @@ var unbound = map[string]string{
 	"FROM access_epoch":                                        "about all nodes",
 	"INTO spool_segment":                                       "a file of a node",
 	"FROM spool_segment":                                       "purge: a file of a node",
+	"FROM org o JOIN (SELECT c.org_no, c.patients":             "the worker that derives again, over all organisations",
 	"FROM org o JOIN org_counter":                              "the operator's check, over all organisations",
 	"SELECT o.org_no, o.id, o.name, s.pos, s.head":             "the sealer and the operator's check, over all organisations",
 	"FROM seal_acceptance":                                     "about all logs of the database",

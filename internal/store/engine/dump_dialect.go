@@ -59,5 +59,9 @@ var postgresDump = DumpDialect{
 		"journal_head": `SELECT org_no, CAST(sum(n) AS BIGINT) AS pos FROM (SELECT org_no, pos AS n FROM journal_head
 			UNION ALL SELECT org_no, 1 FROM journal_pending) AS heads GROUP BY org_no`,
 	},
-	takeTime: []string{`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`},
+	takeTime: []string{`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`,
+		// In a Citus cluster, every connection to a worker has a snapshot of its
+		// own. With one to each, that of an organisation is of one moment. Other
+		// servers ignore the setting.
+		`SET LOCAL citus.max_adaptive_executor_pool_size = 1`},
 }

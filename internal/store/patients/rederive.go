@@ -119,9 +119,11 @@ func (s System) rederiveOnce(ctx context.Context) error {
 	var todo []deriving
 	if err := s.db.Read(ctx, func(tx engine.Tx) error {
 		todo = nil
-		return tx.Query(`SELECT o.org_no, o.name, c.patients, CASE WHEN d.rules >= $1 THEN d.patient_no ELSE 0 END, coalesce(d.aliases, 0)
-			FROM org o JOIN org_counter c ON c.org_no = o.org_no LEFT JOIN derivation d ON d.org_no = o.org_no
-			WHERE d.rules IS NULL OR d.rules <= $1 ORDER BY o.org_no`, func(r engine.Row) error {
+		// The inner join is of tables on the workers of a Citus cluster; org is on
+		// its coordinator.
+		return tx.Query(`SELECT o.org_no, o.name, d.patients, CASE WHEN d.rules >= $1 THEN d.patient_no ELSE 0 END, coalesce(d.aliases, 0)
+			FROM org o JOIN (SELECT c.org_no, c.patients, e.rules, e.patient_no, e.aliases FROM org_counter c LEFT JOIN derivation e ON e.org_no = c.org_no) AS d
+			ON d.org_no = o.org_no WHERE d.rules IS NULL OR d.rules <= $1 ORDER BY o.org_no`, func(r engine.Row) error {
 			todo = append(todo, deriving{access.OrgNo(r.Int(0)), r.Text(1), r.Int(3), r.Int(2), r.Int(4)})
 			return nil
 		}, pain.Derivation)
