@@ -32,7 +32,7 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	// Reads served by this node so far must be included in the log.
-	if err := a.Store.System().FlushReads(x.ctx()); err != nil {
+	if err := x.org.FlushReads(x.ctx()); err != nil {
 		return answer{}, err
 	}
 	lines, next, err := x.org.Audit(x.ctx(), after, limit, filter)

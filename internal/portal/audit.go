@@ -51,7 +51,7 @@ func (p *Portal) audit(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Store.System().FlushReads(v.r.Context()); err != nil {
+	if err := v.org.FlushReads(v.r.Context()); err != nil {
 		return err
 	}
 	filter := journal.AuditFilter{Action: audit.Action(page.Action), Resource: page.Resource}

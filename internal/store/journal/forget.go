@@ -46,7 +46,7 @@ var ErrForgetAgain = errors.New("the log was sealed again meanwhile")
 // there is nothing to compare it with, and no acceptance is stored, because
 // someone could copy the acceptance into the database in service.
 func (s System) Forget(ctx context.Context, org access.OrgNo, alone bool, resources ...string) (*Forgetting, error) {
-	if err := s.FlushReads(ctx); err != nil {
+	if err := s.j.For(org).FlushReads(ctx); err != nil {
 		return nil, err
 	}
 	if !alone {

@@ -165,6 +165,18 @@ func (s System) FlushReads(ctx context.Context) error {
 	return errors.Join(s.ShipReads(ctx), s.SequencePending(ctx))
 }
 
+// FlushReads moves the audit lines of reads of this process to the journal, and
+// assigns positions to the pending entries of the organisation. Entries of
+// others cannot hold it up.
+func (o Org) FlushReads(ctx context.Context) error {
+	s := o.j.System()
+	err := s.ShipReads(ctx)
+	if o.j.db.Dialect().Sequenced {
+		err = errors.Join(err, s.sequenceOrg(ctx, o.org))
+	}
+	return err
+}
+
 // SequencePending assigns positions to all pending entries.
 func (s System) SequencePending(ctx context.Context) error {
 	if !s.j.db.Dialect().Sequenced {
