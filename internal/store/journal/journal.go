@@ -30,7 +30,7 @@ type Journal struct {
 	written, positioned *signal.Signal
 	// unplaced are the organisations to which this process wrote since the last
 	// round of the sequencer; sequencing are those that failed.
-	unplaced   unplaced
+	unplaced   orgSet
 	sequencing *worker.Orgs
 	// sealing are the organisations whose journals could not be sealed.
 	sealing *worker.Orgs
@@ -50,7 +50,7 @@ func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Regist
 		return nil, err
 	}
 	j := &Journal{db: db, auditKey: auditKey, spool: spool, witness: newWitness(dir, auditKey), counts: newMetrics(registry, db),
-		written: signal.New(), positioned: signal.New(), unplaced: unplaced{orgs: map[access.OrgNo]struct{}{}}}
+		written: signal.New(), positioned: signal.New()}
 	j.sealing = worker.NewOrgs(registry, db.Log, "sealer")
 	if db.Dialect().Sequenced { // there is no sequencer on SQLite
 		j.sequencing = worker.NewOrgs(registry, db.Log, "sequencer")

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,14 +17,8 @@ import (
 // notification.
 type News struct {
 	woken chan struct{}
-	mu    sync.Mutex
-	orgs  map[access.OrgNo]struct{}
-	all   bool
+	grown orgSet
 }
-
-// newsOrgs bounds the organisations kept for a slow follower. Beyond that it
-// has to check all organisations.
-const newsOrgs = 1000
 
 // Woken returns a channel that receives a value when there is something to
 // Take.
@@ -30,32 +26,51 @@ func (n *News) Woken() <-chan struct{} { return n.woken }
 
 // Take returns the organisations whose journals have grown since the last call.
 // If all is true, any journal may have grown.
-func (n *News) Take() (orgs []access.OrgNo, all bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for org := range n.orgs {
-		orgs = append(orgs, org)
-	}
-	all = n.all
-	clear(n.orgs)
-	n.all = false
-	return orgs, all
-}
+func (n *News) Take() (orgs []access.OrgNo, all bool) { return n.grown.take() }
 
 func (n *News) tell(orgs []access.OrgNo) {
-	n.mu.Lock()
-	for _, org := range orgs {
-		n.orgs[org] = struct{}{}
-	}
-	if orgs == nil || len(n.orgs) > newsOrgs {
-		n.all = true
-		clear(n.orgs)
-	}
-	n.mu.Unlock()
+	n.grown.add(orgs)
 	select {
 	case n.woken <- struct{}{}:
 	default: // already notified
 	}
+}
+
+// orgSet is a set of organisations that gathers until it is taken.
+type orgSet struct {
+	mu   sync.Mutex
+	orgs map[access.OrgNo]struct{}
+	all  bool
+}
+
+// orgSetMost bounds the set. Beyond that it stands for all organisations.
+const orgSetMost = 1000
+
+// add adds organisations; none means any.
+func (s *orgSet) add(orgs []access.OrgNo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.orgs == nil {
+		s.orgs = map[access.OrgNo]struct{}{}
+	}
+	for _, org := range orgs {
+		s.orgs[org] = struct{}{}
+	}
+	if len(orgs) == 0 || len(s.orgs) > orgSetMost {
+		s.all = true
+		clear(s.orgs)
+	}
+}
+
+// take returns the organisations and empties the set. If all is true, it may be
+// any organisation.
+func (s *orgSet) take() (orgs []access.OrgNo, all bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	orgs, all = slices.Collect(maps.Keys(s.orgs)), s.all
+	clear(s.orgs)
+	s.all = false
+	return orgs, all
 }
 
 // followers is the set of all followers.
@@ -66,7 +81,7 @@ type followers struct {
 
 // Follow subscribes to journals that grow, until stop is called.
 func (s System) Follow() (news *News, stop func()) {
-	news = &News{woken: make(chan struct{}, 1), orgs: map[access.OrgNo]struct{}{}}
+	news = &News{woken: make(chan struct{}, 1)}
 	f := &s.j.followers
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +155,7 @@ func (s *Journal) changed(orgs []access.OrgNo, err error) error {
 // printOrgs encodes a list of organisations for other nodes. It returns "" if
 // the list is too long.
 func printOrgs(orgs []access.OrgNo) string {
-	if len(orgs) > newsOrgs/4 { // PostgreSQL limits a notification to less than 8000 bytes
+	if len(orgs) > orgSetMost/4 { // PostgreSQL limits a notification to less than 8000 bytes
 		return ""
 	}
 	text := make([]byte, 0, 64)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -55,37 +54,6 @@ func sequenceWhere(condition string) string {
 		FROM taken t JOIN heads ON heads.org_no = t.org_no JOIN counted ON counted.org_no = t.org_no
 	)
 	SELECT org_no, n FROM counted`
-}
-
-// unplaced is the set of organisations with entries that may have no position
-// yet.
-type unplaced struct {
-	mu   sync.Mutex
-	orgs map[access.OrgNo]struct{}
-	all  bool // any organisation
-}
-
-// add adds organisations; none means any.
-func (u *unplaced) add(orgs []access.OrgNo) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, org := range orgs {
-		u.orgs[org] = struct{}{}
-	}
-	u.all = u.all || len(orgs) == 0
-}
-
-// take returns the organisations, and forgets them.
-func (u *unplaced) take() (orgs []access.OrgNo, all bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for org := range u.orgs {
-		orgs = append(orgs, org)
-	}
-	all = u.all
-	clear(u.orgs)
-	u.all = false
-	return orgs, all
 }
 
 // sequenceOnce assigns positions to pending entries of some organisations, in
