@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestWindowIsFixed(t *testing.T) {
@@ -282,6 +283,16 @@ func TestLimiterAwayIs503(t *testing.T) {
 // What a request reads while it is counted is not shown if it is refused, and
 // its other errors are not told.
 func TestRefusedWhileReading(t *testing.T) {
+	t.Parallel()
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			refusedWhileReading(t, engine)
+		})
+	}
+}
+
+func refusedWhileReading(t *testing.T, engine string) {
 	var full atomic.Bool
 	reserve := func(_ context.Context, _ access.ClientNo, limit, n int64, now time.Time) (ratelimit.Grant, error) {
 		g := ratelimit.Grant{Granted: n, Used: n, WindowEnd: now.Add(ratelimit.Window)}
@@ -290,25 +301,23 @@ func TestRefusedWhileReading(t *testing.T) {
 		}
 		return g, nil
 	}
-	eachWith(t, func(cfg *Config) { cfg.Limiter = ratelimit.New(reserve, nil, func(int64) int64 { return 0 }, cfg.Now) }, func(t *testing.T, n *node) {
-		full.Store(false)
-		c := n.caller("north")
-		patient := c.create("Ada")
-		c.get("/v1/patients/" + patient).is(http.StatusOK)
-		paths := []string{"/v1/patients/" + patient, "/v1/patients", "/v1/patients?sort=name", "/v1/patients?page=0", "/v1/patients/pat_1", "/v1/patients/" + patient + "/nothing"}
-		callers := []*caller{c} // the limiter knows of none that its window is exhausted
-		for i := range paths[1:] {
-			callers = append(callers, n.caller("another"+strconv.Itoa(i), access.PatientsWrite))
-		}
-		full.Store(true)
-		for i, path := range paths {
-			callers[i].get(path).fault(http.StatusTooManyRequests, fault.RateLimitExceeded)
-		}
-		full.Store(false)
-		n.clock.forward(2 * time.Hour)
-		c.token = c.issue("")
-		if read := c.audit("&action=patient.read", 1); len(read) != 1 {
-			t.Errorf("%d reads are recorded, want 1", len(read))
-		}
-	})
+	n := start(t, engine, func(cfg *Config) { cfg.Limiter = ratelimit.New(reserve, nil, func(int64) int64 { return 0 }, cfg.Now) })
+	c := n.caller("north")
+	patient := c.create("Ada")
+	c.get("/v1/patients/" + patient).is(http.StatusOK)
+	paths := []string{"/v1/patients/" + patient, "/v1/patients", "/v1/patients?sort=name", "/v1/patients?page=0", "/v1/patients/pat_1", "/v1/patients/" + patient + "/nothing"}
+	callers := []*caller{c} // the limiter knows of none that its window is exhausted
+	for i := range paths[1:] {
+		callers = append(callers, n.caller("another"+strconv.Itoa(i), access.PatientsWrite))
+	}
+	full.Store(true)
+	for i, path := range paths {
+		callers[i].get(path).fault(http.StatusTooManyRequests, fault.RateLimitExceeded)
+	}
+	full.Store(false)
+	n.clock.forward(2 * time.Hour)
+	c.token = c.issue("")
+	if read := c.audit("&action=patient.read", 1); len(read) != 1 {
+		t.Errorf("%d reads are recorded, want 1", len(read))
+	}
 }
