@@ -40,7 +40,7 @@ func TestPortal(t *testing.T) {
 
 	// An application is registered; its credentials work.
 	v.open("/portal/applications")
-	v.says("No application yet")
+	v.says("No applications yet")
 	v.open("/portal/applications/new")
 	v.fill("#name", "EHR <bridge>", "#description", "Brings patients")
 	for _, scope := range []string{"patients:write", "clinical_data:write", "events:read", "webhooks:read"} {
@@ -232,9 +232,9 @@ func TestPortalKeepsPeopleApart(t *testing.T) {
 		v.must(v.Click("main button"))
 		page, err := v.Page()
 		v.must(err)
-		locked = strings.Contains(page, "Signing in with this address failed too often")
+		locked = strings.Contains(page, "Too many failed sign-in attempts with this e-mail address")
 		if !locked {
-			v.says("The address or the password is wrong.")
+			v.says("The e-mail address or the password is wrong.")
 		}
 	}
 	v.judge()

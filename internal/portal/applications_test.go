@@ -102,7 +102,7 @@ func TestWrongApplicationsAreExplained(t *testing.T) {
 			t.Errorf("%s: %d", what, p.status)
 		}
 	}
-	if p := b.get("/portal/applications"); !strings.Contains(p.text, "No application yet") {
+	if p := b.get("/portal/applications"); !strings.Contains(p.text, "No applications yet") {
 		t.Error("a refused application was registered")
 	}
 }

@@ -102,7 +102,7 @@ func lockFor(failures int64) time.Duration {
 // errAddress is returned to an address with too many failed sign-ins, for any
 // e-mail address.
 var errAddress = &fault.Error{
-	Code: fault.RateLimitExceeded, Message: "Signing in failed too often from your address. Please try again in an hour.", RetryAfter: time.Hour,
+	Code: fault.RateLimitExceeded, Message: "Too many failed sign-in attempts from your network address. Please try again in an hour.", RetryAfter: time.Hour,
 }
 
 // guess checks a password for an e-mail address. Every password check goes
@@ -150,7 +150,7 @@ func (v *visit) refusedFor(err error) (status int, words string) {
 	case f == errBusy, f == errAddress:
 		words = f.Message
 	case f.Code == fault.RateLimitExceeded:
-		words = "Signing in with this address failed too often. Please wait " + inWords(f.RetryAfter) + " and try again."
+		words = "Too many failed sign-in attempts with this e-mail address. Please wait " + inWords(f.RetryAfter) + " and try again."
 	default:
 		return 0, ""
 	}

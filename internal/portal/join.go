@@ -90,7 +90,7 @@ func (p *Portal) join(v *visit) error {
 // case.
 func CheckMember(email, name, password string) (wrong []string) {
 	if at, err := mail.ParseAddress(email); err != nil || at.Address != email || at.Name != "" || len(email) > 254 || email != strings.ToLower(email) {
-		wrong = append(wrong, "The e-mail address is not one.")
+		wrong = append(wrong, "The e-mail address is not valid.")
 	}
 	if n := utf8.RuneCountInString(name); n < 1 || n > 100 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		wrong = append(wrong, "The name must have 1 to 100 characters.")

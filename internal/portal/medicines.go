@@ -69,7 +69,7 @@ func (v *visit) showMedicines(form aliasForm) (err error) {
 }
 
 func rowOfAlias(a patients.Alias) aliasRow {
-	row := aliasRow{Alias: a, Class: "not in the dictionary any more"}
+	row := aliasRow{Alias: a, Class: "no longer in the dictionary"}
 	if m := a.Medicine(); m.Understood {
 		row.Class = figure.Words(string(m.Class))
 		if row.Is = m.Product.Name; row.Is == "" {

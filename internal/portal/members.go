@@ -70,7 +70,7 @@ func (p *Portal) changeMember(v *visit) error {
 	case "reset":
 		return v.makeReset(userID)
 	default:
-		err = fault.New(fault.InvalidParameter, "Select at least one scope to request.")
+		err = fault.New(fault.InvalidParameter, "The action is unknown.")
 	}
 	if err != nil {
 		return err

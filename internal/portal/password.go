@@ -91,11 +91,11 @@ func CheckPassword(password, email, name string) string {
 	case !utf8.ValidString(password):
 		return "The password is not valid text."
 	case n < leastPassword:
-		return fmt.Sprintf("The password must have at least %d characters; a few words in a row are good.", leastPassword)
+		return fmt.Sprintf("The password must have at least %d characters; a phrase of several words works well.", leastPassword)
 	case n > mostPassword:
 		return fmt.Sprintf("The password must have at most %d characters.", mostPassword)
 	case strings.Count(lower, lower[:1]) == len(lower):
-		return "The password must not be one character over and over."
+		return "The password must not be a single repeated character."
 	case lower == strings.ToLower(email), lower == strings.ToLower(name), len(local) >= 4 && strings.HasPrefix(lower, local) && n < leastPassword+len(local):
 		return "The password must not consist of your name or e-mail address."
 	case strings.Contains("01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm", lower), strings.HasPrefix(lower, "password"):

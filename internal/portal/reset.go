@@ -72,7 +72,7 @@ func checkNew(password, again string, member accounts.Account) (wrong []string) 
 		wrong = append(wrong, said)
 	}
 	if password != again {
-		wrong = append(wrong, "The two new passwords are not the same.")
+		wrong = append(wrong, "The passwords do not match.")
 	}
 	return wrong
 }

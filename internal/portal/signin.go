@@ -95,7 +95,7 @@ func (p *Portal) signIn(v *visit) error {
 	if err := sys.RefuseTry(ctx, try, of, v.line()); err != nil {
 		return err
 	}
-	return refuse(http.StatusUnauthorized, "The address or the password is wrong.")
+	return refuse(http.StatusUnauthorized, "The e-mail address or the password is wrong.")
 }
 
 // emailHash returns the key under which attempts for an e-mail address are

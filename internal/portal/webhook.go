@@ -142,7 +142,7 @@ func (p *Portal) actOnWebhook(v *visit) error {
 		v.redirect("/portal/webhooks")
 		return nil
 	default:
-		err = fault.New(fault.InvalidParameter, "Select at least one scope to request.")
+		err = fault.New(fault.InvalidParameter, "The action is unknown.")
 	}
 	if err != nil {
 		return err

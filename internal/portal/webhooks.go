@@ -48,7 +48,7 @@ func rowOfWebhook(w webhooks.Webhook, stats webhooks.Stats) webhookRow {
 // disabledReasons explains why a webhook is disabled.
 var disabledReasons = map[string]string{
 	webhooks.DisabledByRequest: "A member disabled it.",
-	webhooks.DisabledGone:      "The receiver answered 410 Gone.",
+	webhooks.DisabledGone:      "The receiver responded with 410 Gone.",
 	webhooks.DisabledFailing:   "Every delivery failed for five days.",
 }
 
