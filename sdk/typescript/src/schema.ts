@@ -157,7 +157,7 @@ export interface paths {
          * Add clinical data
          * @description Adds one record, or up to 1,000 records at once in `records`. A batch is all or nothing, and every error is reported with its index, as in `records[3].value.score`.
          *     Returns the record, or all records in `data` in the same order, including derived values: severity, questionnaire scores, and the daily MME of opioids or the reason why there is none.
-         *     The body may have up to 8 MiB. The fields of `value` depend on `data_type`; `GET /v1/reference/data-types` returns the JSON Schema of each type. Emits one `clinical_data.updated`.
+         *     The body can be up to 8 MiB. The fields of `value` depend on `data_type`; `GET /v1/reference/data-types` returns the JSON Schema of each type. Emits one `clinical_data.updated`.
          */
         post: operations["addClinicalData"];
         delete?: never;
@@ -243,7 +243,7 @@ export interface paths {
         /**
          * List the clinical data of all patients
          * @description Returns the records of all patients in the order in which they changed, to keep a copy of them. Pass `next_cursor` as `after` to continue: a client that reads the feed this way misses no change, whatever is committed in the meantime.
-         *     A record is listed when it was added and again whenever it changed: when it was superseded or marked as entered in error, when its derived values changed, and when its patient was merged into another. It is shown as it is now, whatever its status. Identify records by `id`: if a record is listed several times, the last one counts.
+         *     A record is listed when it is added and again whenever it changes: when it is superseded or marked as entered in error, when its derived values change, and when its patient is merged into another. It is shown as it is now, whatever its status. Identify records by `id`: if a record is listed several times, the last one counts.
          *     Delete all records of the patients in `removed_patients` from your copy: these patients were erased, or merged into another one, with which their records are listed again.
          *     A page can have fewer records than `limit`, or none, and still not be the last one. When `has_more` is false, you have read everything so far; store the cursor and continue from there later.
          */
@@ -421,7 +421,7 @@ export interface paths {
          *
          *     Creating and downloading an export also requires the scopes of its data: `patients:read` for `patients`, `clinical_data:read` for clinical data, both for `summaries`. Filters require `patients:read`, and `medication_class` also `clinical_data:read`.
          *
-         *     An organisation can have at most 100 exports that are pending, processing or completed; one more is refused with `409` until some are deleted or expire.
+         *     An organisation can have at most 100 exports that are pending, processing or completed; another one returns `409` until some are deleted or expire.
          *
          *     With `deidentify`, the files follow the Safe Harbor method of HIPAA: names, contacts, identifiers and free text are left out, dates become days since the patient's first record, ages over 89 become 90, and identifiers become
          *     pseudonyms that are the same in every export of the organisation.
@@ -695,9 +695,9 @@ export interface paths {
         /**
          * List events
          * @description Returns the organisation's events in log order. Pass `next_cursor` as `after` to continue: a client that reads the log this way gets every event exactly once, whatever is committed in the meantime.
-         *     At the end of the log, `data` is empty. With `wait`, the request waits until an event occurs or the time is over.
+         *     At the end of the log, `data` is empty. With `wait`, the request waits until an event occurs or the time is up.
          *     Events contain identifiers only; read the resource itself for its data.
-         *     The `kind` of a `system.alert` tells what needs review: `high_dose_opioid` (the patient's daily MME has reached the `threshold` of 50 or 90), `opioid_benzodiazepine_overlap` (both cover the same day), `quota_warning` (the client has used `threshold` percent of its hourly limit), `report_failed` (a report could not be generated), `export_failed` (an export could not be written), `webhook_disabled` (the service disabled a webhook, for the given `reason`).
+         *     The `kind` of a `system.alert` says what needs attention: `high_dose_opioid` (the patient's daily MME has reached the `threshold` of 50 or 90), `opioid_benzodiazepine_overlap` (both cover the same day), `quota_warning` (the client has used `threshold` percent of its hourly limit), `report_failed` (a report could not be generated), `export_failed` (an export could not be written), `webhook_disabled` (the service disabled a webhook, for the given `reason`).
          *     An alert about a threshold is sent once for each crossing. A clinical alert is a prompt for review, not a judgement of the treatment.
          */
         get: operations["listEvents"];
@@ -1001,8 +1001,8 @@ export interface paths {
         /**
          * Get an access token
          * @description The client credentials grant of RFC 6749. The client authenticates with HTTP Basic, with `client_id` and `client_secret` in the form, or with
-         *     `client_assertion`, a JWT signed with one of its keys (RFC 7523, SMART Backend Services), but not with more than one of them.
-         *     `scope` may request fewer scopes than the client was granted, also as SMART scopes such as `system/Patient.rs`; a scope that was not granted is
+         *     `client_assertion`, a JWT signed with one of its keys (RFC 7523, SMART Backend Services), but with only one of these.
+         *     `scope` may request fewer scopes than the client was granted, including SMART scopes such as `system/Patient.rs`; a scope that was not granted is
          *     rejected, never silently dropped. There are no refresh tokens.
          */
         post: operations["createToken"];
@@ -1094,7 +1094,7 @@ export interface paths {
          * Send several requests in a Bundle
          * @description Performs the requests of a Bundle. The requests of a `transaction` succeed or fail together; writes are performed first, then reads. Entries refer to each other by `fullUrl`, in any order; these references
          *     are replaced by those of the stored resources. The resources are returned only with `Prefer: return=representation`. Every error names the entry. The requests of a `batch` are independent; each has its own status.
-         *     A Bundle has at most 5,000 entries and 32 MiB. Each entry that reads or searches counts as one request, and every 50 entries that write count as one.
+         *     A Bundle can have at most 5,000 entries and 32 MiB. Each entry that reads or searches counts as one request, and every 50 entries that write count as one.
          */
         post: operations["postBundle"];
         delete?: never;
@@ -1109,7 +1109,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -1119,8 +1119,8 @@ export interface paths {
         /**
          * Search resources
          * @description Returns a Bundle with the resources that meet all conditions. The CapabilityStatement lists the search parameters of each type. Parameters that it does not list
-         *     are ignored and missing from the `self` link, or rejected with `Prefer: handling=strict`. A page has a `next` link if there may be more results; it can have fewer than `_count` results, or none.
-         *     Records that were entered in error are found only by searches with `status`, `_id` or `_lastUpdated`. A total or an order over too many resources is rejected with `too-costly`.
+         *     are ignored and left out of the `self` link; with `Prefer: handling=strict`, they are rejected. A page has a `next` link if there may be more results; it can have fewer than `_count` results, or none.
+         *     Records that were entered in error are found only by searches with `status`, `_id` or `_lastUpdated`. Counting or sorting too many resources is rejected with `too-costly`.
          */
         get: operations["searchResources"];
         /**
@@ -1146,7 +1146,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -1172,7 +1172,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -1208,7 +1208,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -1239,7 +1239,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -1310,7 +1310,7 @@ export interface paths {
         put?: never;
         /**
          * Export all data, with parameters in the body
-         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` is not supported here.
          */
         post: operations["postSystemExport"];
         delete?: never;
@@ -1334,7 +1334,7 @@ export interface paths {
         put?: never;
         /**
          * Export all patients, with parameters in the body
-         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` limits the export to these patients.
          */
         post: operations["postPatientExport"];
         delete?: never;
@@ -1364,7 +1364,7 @@ export interface paths {
         put?: never;
         /**
          * Export the patients of a group, with parameters in the body
-         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` limits the export to these patients of the group.
          */
         post: operations["postGroupExport"];
         delete?: never;
@@ -1388,7 +1388,7 @@ export interface paths {
         put?: never;
         /**
          * Create a group
-         * @description Saves a group of patients with the given members, or with the service's extension for filters; see `POST /v1/cohorts`.
+         * @description Saves a group of patients, given as a list of members or as filters in the service's extension; see `POST /v1/cohorts`.
          */
         post: operations["createGroup"];
         delete?: never;
@@ -1553,7 +1553,7 @@ export interface paths {
         };
         /**
          * Check liveness
-         * @description Returns 200 as long as the process runs. Does not access the database.
+         * @description Returns 200 as long as the process is running. Does not access the database.
          */
         get: operations["getHealth"];
         put?: never;
@@ -1973,7 +1973,7 @@ export interface components {
             /** @description Printable characters only. */
             phone?: string | null;
         } | null;
-        /** @description Each pair of system and value once. */
+        /** @description Each pair of system and value may appear only once. */
         IdentifiersInput: components["schemas"]["PatientIdentifier"][] | null;
         HistoryInput: components["schemas"]["HistoryEntryInput"][] | null;
         /** @description An entry, or plain text as a short form of an entry that has only this `condition`. */
@@ -4103,7 +4103,7 @@ export interface components {
              *     URL of the token endpoint, `exp` is at most 5 minutes ahead, and `jti` is used only once.
              */
             client_assertion?: string;
-            /** @description Scopes separated by spaces, also SMART scopes; defaults to all scopes granted to the client. */
+            /** @description Scopes separated by spaces, including SMART scopes; defaults to all scopes granted to the client. */
             scope?: string;
         };
         Token: {
@@ -4204,7 +4204,7 @@ export interface components {
             };
         };
         /**
-         * @description The error code, for programs. The list is closed.
+         * @description The error code, for programs. Later versions may add codes; handle an unknown code by its HTTP status.
          * @enum {string}
          */
         ErrorCode: "INVALID_PARAMETER" | "INVALID_BODY" | "UNSUPPORTED_GRANT_TYPE" | "INVALID_SCOPE" | "UNAUTHORIZED" | "INVALID_CLIENT" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "REPORT_NOT_READY" | "REPORT_FAILED" | "REPORT_EXPIRED" | "PATIENT_MERGED" | "EXPORT_NOT_READY" | "EXPORT_FAILED" | "EXPORT_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
@@ -4265,7 +4265,7 @@ export interface components {
          * @enum {string}
          */
         ReportStatus: "pending" | "processing" | "completed" | "failed" | "expired";
-        /** @description A report with its status and progress. Times and the size are null, and texts `""`, until they are known. */
+        /** @description A report with its status and progress. Until they are known, times and the size are null and texts are `""`. */
         Report: {
             id: string;
             type: components["schemas"]["ReportType"];
@@ -4371,7 +4371,7 @@ export interface components {
          * @enum {string}
          */
         ExportPart: "patients" | "clinical_data" | "summaries" | "pain_scores" | "medications" | "assessments" | "procedures" | "functional_status" | "sleep" | "mood" | "activity" | "adverse_events" | "vitals" | "labs" | "notes";
-        /** @description An export with its status, progress and files. Times and the size are null until they are known. */
+        /** @description An export with its status, progress and files. Until they are known, times and the size are null. */
         Export: {
             id: components["schemas"]["ExportID"];
             /** @description The format of the files; `fhir` for an export that was started with FHIR's `$export`. */
@@ -4432,7 +4432,7 @@ export interface components {
             format: components["schemas"]["ExportFormat"];
             /** @description What to include; by default `patients`, `clinical_data` and `summaries`. */
             include?: components["schemas"]["ExportPart"][] | null;
-            /** @description A time, or a date, which means midnight UTC. Leaves out records stored before it, and patients without a newer record who were created before it. Records stored around that time may come again: replace rows by `record_id` and `patient_id`. */
+            /** @description A time, or a date, which means midnight UTC. Leaves out records stored before it, and patients without a newer record who were created before it. Records stored around that time may be included again: replace rows by `record_id` and `patient_id`. */
             since?: string | null;
             /** @default false */
             deidentify: boolean | null;
@@ -4503,9 +4503,9 @@ export interface components {
             age: number;
             /** @description Opioids taken on the last day. */
             opioids: string[];
-            /** @description Whether the patient took an opioid in the period. Null if only an unclassified medicine may be one. */
+            /** @description Whether the patient took an opioid in the period. Null if the only possible opioid is an unclassified medicine. */
             opioid_exposure: boolean | null;
-            /** @description Whether the patient takes an opioid on the last day. Null if only an unclassified medicine may be one. */
+            /** @description Whether the patient takes an opioid on the last day. Null if the only possible opioid is an unclassified medicine. */
             current: boolean | null;
             /** @description Names of the medicines in the period that were not recognised: each may be an opioid of any dose, a benzodiazepine, or naloxone. */
             unclassified: string[];
@@ -5219,7 +5219,7 @@ export interface components {
                 };
             };
         };
-        /** @description The organisation has 1,000 cohorts, or the first request with this Idempotency-Key is still running. */
+        /** @description The organisation already has 1,000 cohorts, or the first request with this Idempotency-Key is still running. */
         TooManyCohorts: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5244,7 +5244,7 @@ export interface components {
                 };
             };
         };
-        /** @description The organisation has 100 exports, or the first request with this Idempotency-Key is still running. */
+        /** @description The organisation already has 100 exports, or the first request with this Idempotency-Key is still running. */
         TooManyExports: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5689,7 +5689,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The type of resource, as the CapabilityStatement lists them.
+         * @description A resource type listed in the CapabilityStatement.
          * @example Patient
          */
         FHIRType: string;
@@ -5828,7 +5828,7 @@ export interface components {
         AnalyticsCompareEnd: string;
         /**
          * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-         *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+         *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
          * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
          */
         IdempotencyKey: string;
@@ -5952,7 +5952,7 @@ export interface operations {
                 search?: string;
                 /**
                  * @description Returns the patient with this identifier: its system and its value, separated by `|`. Without a system, as in `|10422`, it returns the
-                 *     patients with this value in any system. The whole value is compared, with case.
+                 *     patients with this value in any system. The whole value must match, including case.
                  */
                 identifier?: string;
                 /**
@@ -5961,7 +5961,7 @@ export interface operations {
                  */
                 date_of_birth?: string;
                 /**
-                 * @description The order: by creation (`created_at`) or by name without case and accents (`name`), descending with a `-`.
+                 * @description The order: by creation (`created_at`) or by name, ignoring case and accents (`name`). A leading `-` reverses the order.
                  *     Patients with the same name are in order of creation. Deep pages cost about the same as the first in every order.
                  * @example name
                  */
@@ -6011,7 +6011,7 @@ export interface operations {
                 "If-Match"?: string;
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6080,7 +6080,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6328,7 +6328,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6459,7 +6459,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6610,7 +6610,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6758,7 +6758,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6937,7 +6937,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7206,7 +7206,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7606,7 +7606,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8054,7 +8054,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8225,7 +8225,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8280,7 +8280,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8335,7 +8335,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8530,7 +8530,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8780,7 +8780,7 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8853,7 +8853,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -8905,7 +8905,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -8971,14 +8971,14 @@ export interface operations {
             header?: {
                 /**
                  * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
-                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
                  * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -9044,7 +9044,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -9096,7 +9096,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -9160,7 +9160,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -9216,7 +9216,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
@@ -9267,7 +9267,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @description A resource type listed in the CapabilityStatement.
                  * @example Patient
                  */
                 type: components["parameters"]["FHIRType"];
