@@ -46,7 +46,7 @@ func TestKilledExport(t *testing.T) {
 	killed, running := waiting(), waiting()
 	killed.kill()
 	p := s.anodyne("export", target, "--organization", "north")
-	if p.code != 0 || !strings.Contains(p.stderr.String(), "removed what 1 interrupted exports") {
+	if p.code != 0 || !strings.Contains(p.stderr.String(), "removed files that 1 interrupted exports") {
 		t.Fatalf("exit code %d: %s", p.code, p.stderr)
 	}
 	if names := partial(); len(names) != 1 {

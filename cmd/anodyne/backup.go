@@ -47,7 +47,7 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 	sum, err := backup.Write(ctx, s.System(), backup.Keys{Database: sc.Key, Audit: s.System().KeyFiles()["audit.key"]}, file, version, time.Now(), show)
 	if err == nil {
 		if recordErr := s.System().RecordBackup(ctx, sum.MadeAt); recordErr != nil {
-			fmt.Fprintf(e.Stderr, "anodyne: the backup is complete, but the database could not record it, so the metrics show an older one: %v\n", recordErr)
+			fmt.Fprintf(e.Stderr, "anodyne: the backup is complete, but its time could not be stored in the database, so the metrics still show the previous backup: %v\n", recordErr)
 		}
 	}
 	if err := errors.Join(err, s.Close()); err != nil {

@@ -48,9 +48,9 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 
 func runMigrate(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := cli.Flags(e, "migrate", "migrate [flags]\n\nMigrates the database schema to this version. It is safe to run it again, and from several nodes at once.")
+	fs := cli.Flags(e, "migrate", "migrate [flags]\n\nMigrates the database schema to this version. It is safe to repeat, and to run on several nodes at once.")
 	cfg.Store(fs)
-	distribute := fs.Bool("distribute", false, "distribute the tables, with their rows, over a Citus cluster; stop all nodes first")
+	distribute := fs.Bool("distribute", false, "also distribute the tables, with their rows, over a Citus cluster; stop all nodes first")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func runExport(ctx context.Context, e cli.Env, args []string) error {
 	}
 	defer dir.Discard()
 	if dir.Abandoned > 0 {
-		fmt.Fprintf(e.Stderr, "removed what %d interrupted exports to %s had left\n", dir.Abandoned, words[0])
+		fmt.Fprintf(e.Stderr, "removed files that %d interrupted exports to %s had left\n", dir.Abandoned, words[0])
 	}
 	s, err := openStore(ctx, cfg)
 	if err != nil {

@@ -4,7 +4,7 @@
 //
 //	anodyne serve      serve the API
 //	anodyne demo       serve a demo with synthetic patients
-//	anodyne client     create, list, rotate and revoke API clients; set their tier
+//	anodyne client     create, list, rotate and revoke API clients; set their keys and tier
 //	anodyne user       manage portal members
 //	anodyne import     import patients and clinical data from files
 //	anodyne export     write patients and clinical data to files for research
@@ -34,7 +34,7 @@ func commands() []cli.Command {
 	return []cli.Command{
 		{Name: "serve", Summary: "serve the API", Run: runServe},
 		{Name: "demo", Summary: "serve a demo with synthetic patients", Run: runDemo},
-		{Name: "client", Summary: "create, list, rotate and revoke API clients; set their tier", Run: runClient},
+		{Name: "client", Summary: "create, list, rotate and revoke API clients; set their keys and tier", Run: runClient},
 		{Name: "user", Summary: "manage portal members", Run: runUser},
 		{Name: "import", Summary: "import patients and clinical data from files", Run: runImport},
 		{Name: "export", Summary: "write patients and clinical data to files for research", Run: runExport},

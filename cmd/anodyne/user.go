@@ -72,7 +72,7 @@ func userCreate(ctx context.Context, e cli.Env, args []string) error {
 func readPassword(e cli.Env) (string, error) {
 	if f, ok := e.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			fmt.Fprint(e.Stderr, "Password (visible as you type; better redirect a file): ")
+			fmt.Fprint(e.Stderr, "Password (visible as you type; to avoid that, redirect it from a file): ")
 		}
 	}
 	line, err := bufio.NewReader(io.LimitReader(e.Stdin, 4<<10)).ReadString('\n')

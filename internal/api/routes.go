@@ -18,8 +18,8 @@ type route struct {
 	// path, for a route of FHIR; see [exchange.admitFHIR].
 	fhir access.FHIRVerbs
 	// early lets the handler run while the request is being counted, so that
-	// what it looks up travels with that; see [exchange.settle]. The handler
-	// must not have effects. mayReadEarly has to know the path.
+	// its lookups are sent in the same message; see [exchange.settle]. The
+	// handler must not have side effects, and mayReadEarly must know the path.
 	early  bool
 	handle func(*exchange) (answer, error)
 }

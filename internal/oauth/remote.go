@@ -105,7 +105,7 @@ func (r *remoteKeys) key(ctx context.Context, at remoteAddress, kid string) (key
 	return key, false, set.err
 }
 
-// load reads the set again. If that fails, the keys from before stay: anyone
+// load reads the set again. If that fails, the earlier keys stay, because anyone
 // can cause a read with an unknown kid.
 func (s *remoteSet) load(ctx context.Context, fetch FetchKeys, uri string, now time.Time) {
 	s.read = now

@@ -190,7 +190,7 @@ func (a *Authority) Watch(ctx context.Context, log *slog.Logger, rounds *worker.
 }
 
 // listenOrLook takes the epoch from the last pulse of the elected node, which
-// reads it for all nodes, or checks it itself if there was none lately. It
+// reads it for all nodes, or reads it itself if there was no recent pulse. It
 // returns a channel that is closed at the next pulse.
 func (a *Authority) listenOrLook(ctx context.Context) (<-chan struct{}, error) {
 	epoch, at, heard, pulsed := a.store.HeardEpoch()

@@ -73,7 +73,8 @@ func (l *Limiter) TakeAll(ctx context.Context, client access.ClientNo, limit, n 
 	return t.Await(ctx)
 }
 
-// Ticket is requests that are being counted. Its zero value is none.
+// Ticket stands for requests that are being counted. The zero value stands for
+// none.
 type Ticket struct {
 	limiter  *Limiter
 	shard    *shard
@@ -83,9 +84,9 @@ type Ticket struct {
 	decision Decision
 }
 
-// Begin begins to count n requests without waiting for the store. Await has to
-// be called: it may be what makes the store count. What the store is asked in
-// the meantime travels with it.
+// Begin begins to count n requests without waiting for the store. The caller must
+// call Await, which may be what makes the store count. Lookups that are made in
+// the meantime are sent in the same message.
 func (l *Limiter) Begin(ctx context.Context, client access.ClientNo, limit, n int64) (Ticket, error) {
 	now := l.now()
 	sh := l.shard(client)

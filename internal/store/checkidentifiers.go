@@ -37,7 +37,7 @@ func checkIdentifiers(tx engine.Tx, org int64) (problems []string, err error) {
 		return nil, err
 	}
 	if difference != 0 {
-		problems = append(problems, "the table of identifiers does not match those of its patients")
+		problems = append(problems, "the table of identifiers does not match the identifiers of the patients")
 	}
 	return problems, nil
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // measureWorkers counts the workers of a Citus cluster that respond, and logs
-// when one is lost or back. On other databases it does nothing.
+// when one is lost or responds again. On other databases it does nothing.
 func (s System) measureWorkers(ctx context.Context) error {
 	if s.metrics.workers == nil {
 		return nil
@@ -20,7 +20,7 @@ func (s System) measureWorkers(ctx context.Context) error {
 	before := s.metrics.lost.Swap(int64(down))
 	switch {
 	case int64(down) > before:
-		s.db.Log.Error("workers of the Citus cluster do not respond; requests of the organisations on them fail, others work", "down", down, "up", up)
+		s.db.Log.Error("workers of the Citus cluster do not respond; requests of their organisations fail, others work", "down", down, "up", up)
 	case int64(down) < before:
 		s.db.Log.Info("workers of the Citus cluster respond again", "down", down, "up", up)
 	}
@@ -28,6 +28,6 @@ func (s System) measureWorkers(ctx context.Context) error {
 }
 
 // Degraded reports whether requests of some organisations fail, because the
-// worker of a Citus cluster that has their rows does not respond. It is as of
-// the last measurement.
+// worker of a Citus cluster that has their rows did not respond at the last
+// measurement.
 func (s *Store) Degraded() bool { return s.metrics.lost.Load() > 0 }

@@ -66,7 +66,7 @@ func registerDuty(registry prometheus.Registerer, db *engine.DB) {
 	}
 	for name, duty := range map[string]engine.Duty{"alone": engine.Alone, "leading": engine.Leading, "following": engine.Following} {
 		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "anodyne_node_duty", Help: "Whether this node is elected for background work (leading), relies on one that is (following), or hears of none and does all of it (alone).",
+			Name: "anodyne_node_duty", Help: "1 for this node's role in background work: elected (leading), relying on the elected node (following), or hearing from none and doing all of it (alone).",
 			ConstLabels: prometheus.Labels{"duty": name},
 		}, func() float64 {
 			if db.Duty() == duty {

@@ -13,7 +13,7 @@ import (
 
 const (
 	// firstSetback and longestSetback bound how long an organisation that failed
-	// is left alone.
+	// is not retried.
 	firstSetback   = time.Second
 	longestSetback = 10 * time.Second
 	// retriesAtOnce bounds how many of them are tried again at a time.
@@ -54,7 +54,7 @@ func NewOrgs(registry prometheus.Registerer, log *slog.Logger, name string) *Org
 		Name: "anodyne_worker_organization_errors_total", Help: "Errors of background workers that concerned one organisation.",
 	}, loop))
 	failing := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed the last time.",
+		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed at the last attempt.",
 	}, loop))
 	o := &Orgs{log: log, name: name, errors: errors.WithLabelValues(name), failing: failing.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
 	o.failing.Set(0)
@@ -117,7 +117,7 @@ func (o *Orgs) Done(org access.OrgNo, err error) error {
 		o.errors.Inc()
 		if time.Since(o.logged) >= orgsLogged {
 			o.logged = time.Now()
-			o.log.Warn("background work of an organisation failed; others continue, and it is tried again", "worker", o.name,
+			o.log.Warn("background work of an organisation failed; others continue, and this one is retried", "worker", o.name,
 				"organization_number", org, "failing_organizations", o.failed(), "error", err)
 		}
 	}
@@ -144,8 +144,8 @@ func (o *Orgs) Hasten() {
 	}
 }
 
-// Retry starts what is due again, each organisation by itself, and does not wait
-// for it. The result of do is recorded.
+// Retry retries the organisations that are due, each separately, and does not
+// wait for them. The result of do is recorded.
 func (o *Orgs) Retry(ctx context.Context, do func(context.Context, access.OrgNo) error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -20,7 +20,7 @@ const (
 	reserveOne = `INSERT INTO rate_window AS w (client_no, window_end, used, granted) VALUES ($1, CAST($2 AS BIGINT) + 3600000, $3, $4)` + reserve
 
 	// The rows are locked in the order of their clients, so that nodes cannot
-	// wait for each other in a circle.
+	// deadlock.
 	reserveAll = `INSERT INTO rate_window AS w (client_no, window_end, used, granted)
 		SELECT client_no, now + 3600000, n, most FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[])) AS asked (client_no, now, n, most)
 		ORDER BY client_no` + reserve

@@ -119,9 +119,9 @@ func bumpAccessEpoch(tx engine.Tx) error {
 // selectEpoch selects the access epoch as a text, for pulses.
 const selectEpoch = `SELECT CAST(coalesce(max(epoch), 0) AS TEXT) FROM access_epoch`
 
-// HeardEpoch returns the access epoch that the elected node read, and when this
-// node heard of it. ok is false if it is unknown whether that was recent. next
-// is closed when there is news, and nil if this node has heard of none.
+// HeardEpoch returns the access epoch that the elected node last sent, and when
+// this node received it. ok is false if it may have been sent long before. next is
+// closed at the next pulse; it is nil if this node has not received any.
 func (s System) HeardEpoch() (epoch int64, at time.Time, ok bool, next <-chan struct{}) {
 	pulse, next := s.db.Pulse()
 	if pulse.At.IsZero() { // there is no election, or not yet

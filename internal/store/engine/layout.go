@@ -85,15 +85,14 @@ var places = map[string]Place{
 // distributed: a unique key has to contain the column that distributes it.
 var withOrg = map[string]string{"journal_pending": "org_no, seq"}
 
-// Placed says what was done with a table.
+// Placed describes where a table is stored and whether it was moved there.
 type Placed struct {
 	Table string
 	Place Place
-	// Moved reports whether the table was distributed now. Others were in their
-	// place already.
+	// Moved reports whether this call distributed the table.
 	Moved bool
-	// Dropped lists the foreign keys that were dropped, because Citus has none
-	// from a worker to the coordinator.
+	// Dropped lists the foreign keys that were dropped, because Citus does not
+	// support any from a worker to the coordinator.
 	Dropped []string
 }
 
@@ -115,7 +114,7 @@ func Distribute(ctx context.Context, cfg Config) (taken []Migration, placed []Pl
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if db.dialect().hasExtension == "" {
-		return taken, nil, errors.New("only a PostgreSQL database with the citus extension can be distributed; see: anodyne restore")
+		return taken, nil, errors.New("only a PostgreSQL database with the citus extension can be distributed; to move a SQLite database, use anodyne backup and anodyne restore")
 	}
 	err = db.migrate(ctx, func(tx Tx) (err error) {
 		if found, err := One(tx, db.dialect().hasExtension, func(Row) {}, "citus"); err != nil {
@@ -254,7 +253,7 @@ func place(tx Tx) (placed []Placed, err error) {
 	for _, table := range tables {
 		p := Placed{Table: table, Place: places[table]}
 		if p.Place == "" {
-			return nil, fmt.Errorf("table %s has no declared place", table)
+			return nil, fmt.Errorf("it is not declared where table %s is stored", table)
 		}
 		if p.Place == ByOrg && !slices.Contains(have, table) {
 			if p.Dropped, err = distribute(tx, table); err != nil {
@@ -309,7 +308,7 @@ func distribute(tx Tx, table string) (dropped []string, err error) {
 	if err := tx.Query(`SELECT create_distributed_table(CAST($1 AS TEXT), 'org_no', colocate_with => $2)`, nil, table, colocated); err != nil {
 		return nil, err
 	}
-	// The rows were copied to the workers; these are what is left of them here.
+	// The rows were copied to the workers; this removes the originals.
 	return dropped, tx.Query(`SELECT truncate_local_data_after_distributing_table(to_regclass($1))`, nil, table)
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Duty is what a node does in the background, among those that share the
-// database. It only saves work: every piece of work is fenced by itself, so two
-// nodes that believe to lead do no harm.
+// database. It only saves work: every piece of work has its own fence, so two nodes
+// that both consider themselves elected do no harm.
 type Duty int
 
 const (
@@ -28,8 +28,8 @@ const (
 
 const (
 	// leaseTime is how long an elected node stays elected without renewing its
-	// lease, by the clock of the database. If its process ends, others notice
-	// that at once.
+	// lease, by the clock of the database. If its process ends, the others need
+	// not wait for that.
 	leaseTime = 10 * time.Second
 	// pulseEvery is how often the elected node renews its lease, and tells all
 	// nodes that it is alive.
@@ -38,7 +38,7 @@ const (
 	PulseTime = 3 * time.Second
 	// leaderRest is how often the elected node polls without a notification.
 	leaderRest = time.Minute
-	// lookAgain is how long after an alarm nodes poll once more: by then the
+	// lookAgain is how long after an alarm nodes poll once more. By then, the
 	// leases of a node that is gone have ended.
 	lookAgain = 20 * time.Second
 )
@@ -154,8 +154,7 @@ func (n *nodes) alarm() {
 	n.again = time.Now().Add(lookAgain)
 }
 
-// Poll decides when a worker has to look for work of which it was not
-// notified.
+// Poll decides when a worker has to look for work without having been notified.
 type Poll struct {
 	nodes        *nodes
 	lead, follow time.Duration
@@ -164,9 +163,9 @@ type Poll struct {
 	alarms       uint64
 }
 
-// NewPoll returns when to poll: always if this node is alone, rarely if it is
-// elected, and every follow otherwise, or never if that is zero; and at once
-// after an event after which notifications may be missing.
+// NewPoll returns a Poll that is always due if this node is alone, once a minute
+// if it is elected, and otherwise at the interval follow, or never if that is
+// zero. It is also due at once if notifications may have been missed.
 func (db *DB) NewPoll(follow time.Duration) *Poll {
 	return &Poll{nodes: db.nodes, lead: leaderRest, follow: follow}
 }
@@ -196,6 +195,6 @@ func (p *Poll) Due() bool {
 // Again makes the next call of Due return true, because polling failed.
 func (p *Poll) Again() { p.alarms-- }
 
-// Elect takes part in the election of the node that works for all until the
+// Elect takes part in the election of the node for background work until the
 // context ends. On an engine with a single node it returns at once.
 func (db *DB) Elect(ctx context.Context) error { return db.engine.elect(ctx, db.nodes, db.Log) }

@@ -24,9 +24,10 @@ const (
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 )
 
-// candidacy makes a node the elected one, or renews its lease, unless the lease
-// of another is valid and its process alive. Only the clock of the database
-// counts. An end too far ahead was written before that clock was set back.
+// candidacy makes a node the elected one, or renews its lease, unless another
+// node has a valid lease and its process is alive. Only the clock of the database
+// counts. A lease that ends too far ahead was written before that clock was set
+// back.
 var candidacy = fmt.Sprintf(`INSERT INTO leader AS l (one, node, term, until) VALUES (1, $1, 1, %[1]s + $2)
 	ON CONFLICT (one) DO UPDATE SET node = excluded.node, until = excluded.until, term = CASE WHEN l.node = excluded.node THEN l.term ELSE l.term + 1 END
 	WHERE l.node = $1 OR l.until <= %[1]s OR l.until > %[1]s + 10 * $2 OR l.node NOT IN (%[2]s) RETURNING term`, clockMillis, lockedNodes)
@@ -46,7 +47,7 @@ func (e *postgresEngine) elect(ctx context.Context, n *nodes, log *slog.Logger) 
 	for ctx.Err() == nil {
 		err := e.candidate(ctx, n, log)
 		if ctx.Err() == nil {
-			log.Warn("cannot take part in the election of the node for background work; this node does all of it meanwhile", "error", err)
+			log.Warn("cannot take part in the election for background work; this node does all of it in the meantime", "error", err)
 		}
 		pause(ctx, time.Second)
 	}
@@ -107,8 +108,8 @@ func (c *elector) register(ctx context.Context) error {
 }
 
 // stands reports whether to stand for election: to stay elected, or because the
-// elected node has resigned or was not heard for a while. Nodes that miss it
-// together do not stand together.
+// elected node has resigned or was not heard for a while. The random delay keeps
+// nodes from standing at the same moment.
 func (c *elector) stands(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +159,7 @@ func (c *elector) run(ctx context.Context) error {
 	}
 	c.there = there
 	if gone {
-		c.log.Info("a node is gone; all nodes look for work it left")
+		c.log.Info("a node is gone; all nodes look for work that it left")
 		return c.tell(ctx, "gone")
 	}
 	return nil
@@ -190,7 +191,7 @@ func (e *postgresEngine) listen(ctx context.Context, n *nodes, log *slog.Logger)
 		err := e.listenOnce(ctx, n)
 		n.listening(false)
 		if err != nil && ctx.Err() == nil {
-			log.Warn("not notified by other nodes; polling instead", "error", err)
+			log.Warn("cannot receive notifications from other nodes; polling instead", "error", err)
 		}
 		pause(ctx, time.Second)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // question is a statement of a round. It is its own transaction, so its error
-// concerns no other.
+// does not affect the others.
 type question struct {
 	sql  string
 	args []any

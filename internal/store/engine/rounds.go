@@ -39,8 +39,8 @@ type Rounds[Q, A any] struct {
 type RoundsConfig struct {
 	// Lanes is how many rounds are under way at a time.
 	Lanes int
-	// Spare is how many more are if the latest one has not ended after a while,
-	// as when it waits for a lock.
+	// Spare is how many more may be under way if the latest one has not ended
+	// after a while, such as when it waits for a lock.
 	Spare int
 	// Most is the maximum number of calls in a round.
 	Most int
@@ -134,8 +134,8 @@ func (r *Rounds[Q, A]) Start() {
 	r.pass()
 }
 
-// gather adds a call to the round that gathers. It must be called with the lock
-// held, as begin.
+// gather adds a call to the last waiting round. Like begin, it must be called
+// with the lock held.
 func (r *Rounds[Q, A]) gather(c *call[Q, A]) *round[Q, A] {
 	var last *round[Q, A]
 	if n := len(r.waiting); n > 0 && len(r.waiting[n-1].calls) < r.most {
@@ -151,8 +151,8 @@ func (r *Rounds[Q, A]) gather(c *call[Q, A]) *round[Q, A] {
 // begin takes a free lane and returns the first round that waits, or nil if
 // there is no lane or no round.
 //
-// Before, it lets goroutines run that are about to add a call. That takes next
-// to no time if there are none.
+// It first yields to goroutines that are about to add a call. If there are none,
+// that takes almost no time.
 func (r *Rounds[Q, A]) begin() *round[Q, A] {
 	if len(r.waiting) == 0 || !r.free() {
 		return nil
@@ -171,8 +171,8 @@ func (r *Rounds[Q, A]) free() bool {
 	return r.busy < r.lanes || r.busy < r.lanes+r.spare && time.Since(r.begun) > slowRound
 }
 
-// slowRound is how long the rounds that wait on a lane have to wait for a spare
-// one.
+// slowRound is how long the latest round must have taken before a spare lane
+// starts another.
 const slowRound = 20 * time.Millisecond
 
 func (r *Rounds[Q, A]) yield() {
@@ -228,8 +228,8 @@ func (r *Rounds[Q, A]) serve() {
 }
 
 // carryOut runs a round and distributes its results. A panic becomes the error
-// of its calls. The end of ctx, which is that of the first call if its caller
-// makes the round, ends only a round of that call.
+// of its calls. If the caller of the first call makes the round, ctx is that of
+// the call, and its end ends the round only if there is no other call.
 func (r *Rounds[Q, A]) carryOut(ctx context.Context, this *round[Q, A]) {
 	calls := this.calls
 	if len(calls) == 0 { // all have left

@@ -10,16 +10,16 @@ import (
 
 // SQLite has no queue for its write lock: a process that waits for it polls,
 // and one that writes without a pause, such as an import, would hardly ever
-// leave it free at that moment. So a process that has to wait says so by
-// locking a byte of PATH.lock, and a process that is about to write again lets
-// those go first.
+// leave it free at that moment. So a process that has to wait locks a byte of
+// PATH.lock, and a process that is about to write again lets the waiting ones go
+// first.
 const (
-	// waitingByte is the byte. Those of nodes have their small numbers.
+	// waitingByte is that byte. The bytes of nodes are numbered much lower.
 	waitingByte = 1 << 40
 	// yieldTime bounds how long a process that writes waits for another one to
 	// take the lock, which takes about a millisecond.
 	yieldTime = 20 * time.Millisecond
-	// yieldPoll is how often it looks whether it has.
+	// yieldPoll is how often it checks that.
 	yieldPoll = 100 * time.Microsecond
 )
 
@@ -27,8 +27,8 @@ const (
 type turns struct {
 	lock     *os.File
 	patience time.Duration // yieldTime, unless a test has changed it
-	// ignored is set after waiting for a process in vain, which may be stopped,
-	// until none is waiting.
+	// ignored is set if a waiting process did not take the lock, perhaps because
+	// it is suspended. It stays set until no process is waiting.
 	ignored bool
 }
 

@@ -34,8 +34,8 @@ type Journal struct {
 	sequencing *worker.Orgs
 	// sealing are the organisations whose journals could not be sealed.
 	sealing *worker.Orgs
-	// sequences reports whether the sequencer runs in this process; if not,
-	// nodes were told at toldWritten that there is something to do.
+	// sequences reports whether the sequencer runs in this process. If it does
+	// not, toldWritten is when servers were last notified of new entries.
 	sequences   atomic.Bool
 	toldWritten atomic.Int64
 	// followers are notified of the organisations whose journals have grown.
@@ -66,7 +66,7 @@ func (s *Journal) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
 		if err := s.System().SequencePending(ctx); err != nil {
-			s.db.Log.Warn("could not assign positions to journal entries; a server will", "error", err)
+			s.db.Log.Warn("could not assign positions to journal entries; a server will do so", "error", err)
 		}
 	}
 	return s.spool.close()
@@ -165,7 +165,7 @@ func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.E
 }
 
 // lookEvery is how often callers that wait for events check whether to poll, and
-// waitingRest how often they do while other nodes notify this one.
+// waitingRest is how often they poll while other nodes notify this one.
 var lookEvery = time.Second
 
 const waitingRest = 10 * time.Second

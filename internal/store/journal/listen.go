@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	journalChannel = "anodyne_journal" // entries have got a position
+	journalChannel = "anodyne_journal" // entries were assigned positions
 	writtenChannel = "anodyne_written" // entries were written by a process without a sequencer
 )
 
@@ -31,9 +31,9 @@ func (s *Journal) hear() {
 	})
 }
 
-// tellWritten lets a server assign positions to what this process wrote, if no
-// sequencer runs in it, as in a command. It does so at most once a second:
-// Close assigns the rest.
+// tellWritten notifies servers of what this process wrote, if it has no
+// sequencer, such as a command, so that they assign positions. It does so at most
+// once a second; Close assigns the rest.
 func (s *Journal) tellWritten() {
 	now := time.Now().UnixMilli()
 	if last := s.toldWritten.Load(); s.sequences.Load() || now-last < 1000 || !s.toldWritten.CompareAndSwap(last, now) {

@@ -49,9 +49,9 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 
 const behindSeal = `FROM journal_head h JOIN org o ON o.org_no = h.org_no LEFT JOIN journal_seal s ON s.org_no = h.org_no WHERE h.pos > coalesce(s.pos, 0)`
 
-// unsealed returns the journals with entries after their seal. If that fails
-// because a part of the database is away, it asks for one organisation at a
-// time, and returns those of the other parts with the error.
+// unsealed returns the journals with entries after their seal. If the query
+// fails because a part of the database is unavailable, it queries one
+// organisation at a time, and returns those it could read with the error.
 func (s System) unsealed(ctx context.Context) (behind []journalState, err error) {
 	read := func(from string, args ...any) ([]journalState, error) {
 		return engine.Get(ctx, s.j.db, func(tx engine.Tx) ([]journalState, error) { return journals(tx, from, args...) })
@@ -193,7 +193,7 @@ const (
 	// two comparisons of all seals with the witness.
 	compareRounds = 5
 	// compareRest is how often a node compares them while another one is elected
-	// for background work.
+	// for background work; compareLeading is how often the elected node does.
 	compareRest, compareLeading = 40 * time.Second, 20 * time.Second
 	// patrolRounds is the number of rounds between the starts of two walks over
 	// all logs, and patrolTime the part of a round that a walk may take.
@@ -251,8 +251,8 @@ func (s System) KeepSealed(ctx context.Context) error {
 	}
 }
 
-// sealDue decides in which rounds to seal: if entries have got a position since
-// the last one, or if it is time to poll. The elected node seals for all.
+// sealDue decides in which rounds to seal: if entries were assigned positions
+// since the last one, or if it is time to poll. The elected node seals for all.
 type sealDue struct {
 	j    *Journal
 	poll *engine.Poll

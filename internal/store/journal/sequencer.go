@@ -12,11 +12,11 @@ import (
 
 const (
 	// sequenceLock locks the sequences of organisations, in order, so that nodes
-	// do not wait for each other in a circle. Its keys have two numbers: this
-	// one, and that of the organisation.
+	// cannot deadlock. Its keys have two numbers: this one, and that of the
+	// organisation.
 	sequenceLock = `SELECT pg_advisory_xact_lock(1936028021, CAST(org % 2147483648 AS INTEGER)) FROM unnest(CAST($1 AS BIGINT[])) AS org`
 	// sequencePatience is how long the entries of several organisations wait for
-	// a lock of one of them, before each is tried by itself.
+	// a lock of one of them, before each is tried separately.
 	sequencePatience = `SET LOCAL lock_timeout = 1000`
 
 	// sequenceOrgs and sequenceEntries bound one transaction.
@@ -103,8 +103,8 @@ func (s System) sequenceOrg(ctx context.Context, org access.OrgNo) error {
 }
 
 // pendingOrgs lists the organisations with pending entries. If that fails
-// because a part of the database is away, it lists all of them: those of the
-// other parts must go on.
+// because a part of the database is unavailable, it lists all organisations, so
+// that those in the other parts are not held up.
 func (s System) pendingOrgs(ctx context.Context) (orgs []access.OrgNo, err error) {
 	orgs, err = s.orgs(ctx, `SELECT DISTINCT org_no FROM journal_pending`)
 	if err != nil && ctx.Err() == nil {
@@ -205,8 +205,8 @@ func (s System) Sequence(ctx context.Context) error {
 
 // sequenceRound assigns positions to what this process wrote since the last
 // round, and to all entries if it is time to poll. If the entries of several
-// organisations fail together, each is tried by itself, so that only those that
-// cannot be stored wait.
+// organisations fail together, each organisation is tried separately, so that
+// only those that fail again wait.
 func (s System) sequenceRound(ctx context.Context, poll *engine.Poll) (err error) {
 	orgs, all := s.j.unplaced.take()
 	if poll.Due() {

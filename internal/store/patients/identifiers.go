@@ -162,8 +162,8 @@ func (o Org) identify(tx engine.Tx, p *pain.Patient) ([]pain.Identifier, error) 
 	return got, err
 }
 
-// numberIdentifiers gives claimed identifiers the number of a patient, after
-// which others got numbers, as the last step of a transaction.
+// numberIdentifiers gives claimed identifiers the number of their patient, as the
+// last step of a transaction. after is the number of patients with higher numbers.
 func (o Org) numberIdentifiers(tx engine.Tx, claimed []pain.Identifier, after int64) {
 	for _, one := range claimed {
 		tx.Last(engine.Stmt{SQL: numberIdentifier, Args: []any{int64(o.org), one.System, one.Value, after}})

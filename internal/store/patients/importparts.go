@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// partLines is the number of lines after which an import looks whether
-	// another process wants to write. It takes some milliseconds.
+	// partLines is the number of lines after which an import checks whether
+	// another process wants to write. Storing them takes a few milliseconds.
 	partLines = 250
-	// importLines is the number of lines in one transaction if none does. The
-	// more there are, the less often the same pages of the indexes are written.
+	// importLines is the number of lines in one transaction if no process does.
+	// The more there are, the less often the same index pages are written.
 	importLines = 8000
 )
 
-// ImportLines is the number of lines that it is worth to gather for
-// [Org.ImportPatients] and [Org.ImportRecords]. It is 0 where transactions
-// should be short, because other nodes need rows that they lock.
+// ImportLines is the number of lines worth collecting for [Org.ImportPatients]
+// and [Org.ImportRecords]. It is 0 where transactions should be short, because
+// they lock rows that other nodes need.
 func (o Org) ImportLines() int {
 	if o.db.Shared() {
 		return 0
@@ -28,12 +28,12 @@ func (o Org) ImportLines() int {
 // ExpectImport prepares the process for an import.
 func (o Org) ExpectImport(ctx context.Context) error { return o.db.ExpectBulk(ctx) }
 
-// inParts runs something in one transaction, and returns how much of it. On
-// SQLite it does so part by part, and ends the transaction early if another
-// process wants to write: it can hold the lock for long, but not against
-// others. What is run is some items, each one or more lines: size(n) is the
-// number of lines of the first n. part does the items from one up to, not
-// including, another one. What it defers is done before the next part.
+// inParts processes items in one transaction, and returns how many it processed.
+// On SQLite it does so part by part, and ends the transaction early if another
+// process wants to write, so that a long transaction does not block others. An
+// item has one or more lines: size(n) is the number of lines of the first n items.
+// part processes the items from `from` up to, but not including, `to`. The
+// statements it defers run before the next part.
 func (o Org) inParts(ctx context.Context, items int, size func(n int) int, part func(tx engine.Tx, from, to int) error) (done int, err error) {
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		done = 0 // the transaction may run again

@@ -50,10 +50,10 @@ func (l *ImportedPatient) claim(o Org, claimed func()) engine.Stmt {
 
 // ImportPatients stores the patients of lines that were not imported before, and
 // returns their number. It does so in order, in one transaction unless others
-// want to write, except for lines that share an identifier with a line before
-// them: what becomes of these is decided in another transaction, when the
-// patient of that line is there, or the line was refused. others has the indices of lines with an identifier of a
-// patient with other values.
+// want to write. A line that shares an identifier with an earlier line is
+// decided in a later transaction, when the earlier line has become a patient or
+// was refused. others has the indices of lines with an identifier of a patient
+// with other values.
 func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
 	at := make([]int, len(lines)) // the indices of the lines that are left
 	for i := range at {
@@ -88,8 +88,8 @@ func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added
 	return added, others, nil
 }
 
-// importOnce stores the patients of lines in one transaction, and leaves those
-// for later that it had to end before. The first line is never left for later.
+// importOnce stores the patients of lines in one transaction. If the transaction
+// ends early, the rest is left for later; the first line never is.
 func (o Org) importOnce(ctx context.Context, lines []ImportedPatient) ([]standing, error) {
 	found := make([]standing, len(lines))
 	done, err := o.inParts(ctx, len(lines), func(n int) int { return n }, func(tx engine.Tx, from, to int) error {

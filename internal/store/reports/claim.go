@@ -44,7 +44,7 @@ func (c *Claim) OrgNo() access.OrgNo { return c.org.org }
 func (c *Claim) Resource() string { return c.of.resource() }
 
 // ReportQueued returns channels that are closed when this process queues a
-// report or an export, and when another one has told that it cannot do its own.
+// report or an export, and when another process has jobs that it has no room for.
 func (s System) ReportQueued() (here, elsewhere <-chan struct{}) {
 	return s.reportQueued.Wait(), s.reportTold.Wait()
 }

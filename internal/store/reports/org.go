@@ -17,7 +17,7 @@ type tables struct {
 	journal *journal.Journal
 	keys    *idempotency.Keys
 	// reportQueued is broadcast when this process queues a report, and
-	// reportTold when another one has told that it cannot do its own.
+	// reportTold when another process has jobs that it has no room for.
 	reportQueued, reportTold *signal.Signal
 	// claiming are the organisations whose jobs could not be claimed or expired.
 	claiming *worker.Orgs

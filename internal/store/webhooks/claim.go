@@ -192,9 +192,9 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 	for i := range tokens {
 		tokens[i] = newToken()
 	}
-	// The lease comes first, in a transaction of its own: who sees the claim has
-	// to see the lease too, and a Citus cluster commits on its servers one after
-	// the other.
+	// The lease comes first, in its own transaction: a node that sees the claim
+	// must also see the lease, and the servers of a Citus cluster do not commit
+	// at the same moment.
 	if err := s.HoldWebhooks(ctx, node, until); err != nil {
 		return nil, err
 	}
