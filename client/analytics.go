@@ -13,7 +13,7 @@ func (c *Client) Outcomes(ctx context.Context, query AnalyticsQuery) (*Outcomes,
 	return measured[Outcomes](ctx, c, "get outcomes", "outcomes", query)
 }
 
-// PopulationHealth returns the current state of the organisation's patients.
+// PopulationHealth describes the organisation's patient population in a period.
 // It needs the scope analytics:read.
 func (c *Client) PopulationHealth(ctx context.Context, query AnalyticsQuery) (*PopulationHealth, error) {
 	return measured[PopulationHealth](ctx, c, "get population health", "population-health", query)

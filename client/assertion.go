@@ -40,8 +40,8 @@ type privateKey struct {
 // which is then not used and can be "" (private_key_jwt, as in SMART Backend
 // Services). keyID is the kid with which the public key is registered. The key
 // must be RSA with at least 2048 bits (signed with RS384), or ECDSA on the curve
-// P-384 (ES384); another is reported by the first call. It may be in a hardware
-// module: only its Public and Sign methods are used.
+// P-384 (ES384); the first call returns an error for any other. The key may be in a
+// hardware module: only its Public and Sign methods are used.
 func WithPrivateKey(keyID string, key crypto.Signer) Option {
 	return func(c *Client) { c.key = newPrivateKey(keyID, key) }
 }

@@ -63,7 +63,7 @@ func (c *Client) AllCohorts(ctx context.Context) iter.Seq2[Cohort, error] {
 	return walkPages(1, func(page int) (*Page[Cohort], error) { return c.Cohorts(ctx, page, maxLimit) })
 }
 
-// DeleteCohort deletes a cohort. Its patients stay. It needs the scope
+// DeleteCohort deletes a cohort, but not its patients. It needs the scope
 // patients:write.
 func (c *Client) DeleteCohort(ctx context.Context, id string) error {
 	_, err := c.do(ctx, &call{op: "delete cohort", method: http.MethodDelete, path: cohortPath(id)}, nil)

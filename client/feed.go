@@ -34,8 +34,8 @@ type FeedPage struct {
 	RemovedPatients []string `json:"removed_patients"`
 	// HasMore is false at the end of the feed.
 	HasMore bool `json:"has_more"`
-	// NextCursor is the place after this page. It can be stored, and read from
-	// at any time.
+	// NextCursor is the position after this page. Store it to continue from
+	// there at any time.
 	NextCursor string `json:"next_cursor"`
 }
 

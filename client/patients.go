@@ -40,7 +40,7 @@ type Identifier struct {
 // String returns the identifier as SYSTEM|VALUE.
 func (i Identifier) String() string { return i.System + "|" + i.Value }
 
-// The orders of a [PatientQuery]. Names are ordered without case and accents.
+// The orders of a [PatientQuery]. Names are sorted ignoring case and accents.
 const (
 	OldestFirst    = "created_at"
 	LatestFirst    = "-created_at"
@@ -70,7 +70,7 @@ func (c *Client) CreatePatient(ctx context.Context, patient NewPatient, opts ...
 
 // PutPatient creates the patient with an identifier, or replaces what is stored
 // about that patient: empty fields are cleared, except Identifiers, which are
-// kept if none are given. It can be repeated, also in parallel, and leaves one
+// kept if none are given. Repeating it, even in parallel, never creates a second
 // patient. It needs the scope patients:write.
 func (c *Client) PutPatient(ctx context.Context, identifier Identifier, patient NewPatient, opts ...CallOption) (*Patient, error) {
 	return c.patient(ctx, &call{
@@ -104,8 +104,8 @@ func (c *Client) UpdatePatient(ctx context.Context, id string, patch PatientPatc
 }
 
 // MergePatient merges a patient into another one, and returns the patient that
-// has the data of both. It needs the scope patients:write. The merged patient is
-// gone: later calls that name it fail with [CodePatientMerged]; see
+// has the data of both. It needs the scope patients:write. The merged patient
+// no longer exists: later calls that name it fail with [CodePatientMerged]; see
 // [MergedInto].
 func (c *Client) MergePatient(ctx context.Context, id, into string, opts ...CallOption) (*Patient, error) {
 	return c.patient(ctx, &call{

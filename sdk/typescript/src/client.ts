@@ -129,7 +129,7 @@ export class Anodyne {
     return follow((query) => this.#read('GET /v1/events', { query, signal: options.signal }), options.after, options.signal);
   }
 
-  /** Waits until a report is completed. Throws `ReportFailedError` if it cannot be made. */
+  /** Waits until a report is completed. Throws `ReportFailedError` if it cannot be generated. */
   waitForReport(id: string, options: CallOptions = {}): Promise<Schemas['Report']> {
     return waitForReport(() => this.#read('GET /v1/reports/{id}', { ...options, path: { id } }), options.signal);
   }

@@ -5,7 +5,7 @@ import { asConnectionError, type Transport } from './transport.js';
 
 /** A file that is being downloaded. */
 export interface Download {
-  /** The file from the requested position. If the connection breaks, the stream requests the rest and goes on. */
+  /** The file from the requested position. If the connection breaks, the stream requests the rest and continues. */
   body: ReadableStream<Uint8Array>;
   contentType: string;
   /** Bytes of the whole file, if known. */

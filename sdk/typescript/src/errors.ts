@@ -25,7 +25,7 @@ export class ConnectionError extends AnodyneError {
     readonly isTimeout: boolean,
     options?: ErrorOptions,
   ) {
-    super(`${operation}: ${isTimeout ? 'no answer within the timeout' : 'the connection failed'}`, options);
+    super(`${operation}: ${isTimeout ? 'no response within the timeout' : 'the connection failed'}`, options);
   }
 }
 
@@ -41,16 +41,16 @@ export interface ErrorResponse {
   headers: Headers;
 }
 
-/** An unsuccessful response of the service. Its subclasses stand for single statuses. */
+/** An unsuccessful response of the service. Each subclass stands for one status. */
 export class ApiError extends AnodyneError {
   readonly status: number;
-  /** Undefined if the response is not one of the service, for example because a proxy sent it. */
+  /** Undefined if the response did not come from the service, for example if a proxy sent it. */
   readonly code: ErrorCode | undefined;
   /** What the service says about the error. It may repeat values of the request, so log it with care. */
   declare readonly details: Record<string, unknown>;
   /** Identifies the request in the logs of the service. */
   readonly requestId: string | undefined;
-  /** Milliseconds after which the service asks to be called again. */
+  /** How many milliseconds the service asks you to wait before a retry. */
   readonly retryAfter: number | undefined;
   /** The allowance after this request. */
   readonly rateLimit: RateLimit | undefined;
@@ -73,7 +73,7 @@ export class ApiError extends AnodyneError {
 export class NotModifiedError extends ApiError {}
 /** 400: a parameter or the body is invalid; `details` says where. */
 export class BadRequestError extends ApiError {}
-/** 401: the credentials or the token are not accepted. */
+/** 401: the credentials or the token were rejected. */
 export class AuthenticationError extends ApiError {}
 /** 403: the token lacks a scope. */
 export class PermissionDeniedError extends ApiError {}
@@ -81,13 +81,13 @@ export class PermissionDeniedError extends ApiError {}
 export class NotFoundError extends ApiError {}
 /** 409: the state of the record does not allow it. */
 export class ConflictError extends ApiError {}
-/** 410: the record existed and is gone. */
+/** 410: the record is no longer available. */
 export class GoneError extends ApiError {}
 /** 412: the record no longer has the `ETag` of `ifMatch`. */
 export class PreconditionFailedError extends ApiError {}
 /** 422: the idempotency key was used for another request. */
 export class UnprocessableError extends ApiError {}
-/** 429: the allowance is used up; `retryAfter` says for how long. */
+/** 429: the rate limit is used up; `retryAfter` says how long to wait. */
 export class RateLimitError extends ApiError {}
 /** 5xx: the service failed or is unavailable. */
 export class ServerError extends ApiError {}

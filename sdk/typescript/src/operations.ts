@@ -99,11 +99,11 @@ export const operations = {
     get: call('GET /v1/webhooks/{id}'),
     update: call('PATCH /v1/webhooks/{id}', 'body'),
     delete: call('DELETE /v1/webhooks/{id}'),
-    /** Returns a new secret. The old one signs as well for another 24 hours. */
+    /** Returns a new secret. For 24 hours, messages are signed with the old one too. */
     rotateSecret: call('POST /v1/webhooks/{id}/rotate-secret', 'body'),
     /** Sends a test event. */
     test: call('POST /v1/webhooks/{id}/test', 'body'),
-    /** Sends all events since a time again. */
+    /** Sends all events since a time that were not delivered. */
     recover: call('POST /v1/webhooks/{id}/recover', 'body'),
     stats: call('GET /v1/webhooks/{id}/stats'),
     /** Lists deliveries, newest first. */
@@ -116,7 +116,7 @@ export const operations = {
     list: call('GET /v1/audit', 'query'),
   },
   oauth: {
-    /** Requests a token. Calls get theirs without it. */
+    /** Requests a token. You rarely need it, because calls get a token automatically. */
     createToken: call('POST /oauth/token', 'body'),
     revoke: call('POST /oauth/revoke', 'body'),
     introspect: call('POST /oauth/introspect', 'body'),

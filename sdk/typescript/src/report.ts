@@ -4,7 +4,7 @@ import type { Schemas } from './types.js';
 
 type Report = Schemas['Report'];
 
-/** The report could not be made; `report.error` says why. */
+/** The report could not be generated; `report.error` says why. */
 export class ReportFailedError extends AnodyneError {
   constructor(readonly report: Report) {
     super(`the report could not be made: ${report.error}`);

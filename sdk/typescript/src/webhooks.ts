@@ -8,7 +8,7 @@ import type { Schemas } from './types.js';
 /** An event as sent to a webhook. Its `type` says which fields `data` has. */
 export type WebhookEvent = Schemas['DeliveredEvent'];
 
-/** The message does not come from the service, was changed on its way, or is too old. Answer it with status 401. */
+/** The message does not come from the service, was changed on its way, or is too old. Respond with status 401. */
 export class WebhookVerificationError extends AnodyneError {}
 
 /** Headers as in a `Request` of the Fetch API, or in a request of Node's `http`. */
@@ -16,7 +16,7 @@ export type WebhookHeaders = Headers | Record<string, string | readonly string[]
 
 /**
  * Verifies a message according to Standard Webhooks v1 and returns its event. The body must be as received, before any
- * JSON parser. Give both secrets during a rotation. Throws {@link WebhookVerificationError}, also if the message is
+ * JSON parser. Pass both secrets during a rotation. Throws {@link WebhookVerificationError}, including if the message is
  * older than five minutes.
  */
 export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders, secret: string | readonly string[]): WebhookEvent {
