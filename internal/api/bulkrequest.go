@@ -189,7 +189,7 @@ func (p *bulkParameters) patients(list []string, b *export.Bulk) error {
 }
 
 func unknownBulkPatient() error {
-	return refuse(http.StatusUnprocessableEntity, "not-found", "http.patient", "Every patient must be one of the organisation, such as Patient/01kf0k8y20a14c3emmv2g2jemj.")
+	return refuse(http.StatusUnprocessableEntity, "not-found", "http.patient", "Every reference must be to a patient of the organisation, such as Patient/01kf0k8y20a14c3emmv2g2jemj.")
 }
 
 // bulkValues returns the parameters of a request, from the query or, in a POST,

@@ -63,7 +63,7 @@ func (x *exchange) admitFHIR(verbs access.FHIRVerbs) error {
 	t := x.resourceType()
 	known := slices.Contains(search.Types(), t) || t == questionnaire && verbs&^(access.FHIRRead|access.FHIRSearch) == 0
 	if !known {
-		return refuse(http.StatusNotFound, "not-supported", "", "This service has no resources of this type, or not this interaction with them.")
+		return refuse(http.StatusNotFound, "not-supported", "", "This service does not support this resource type, or this interaction with it.")
 	}
 	if !x.principal.MayFHIR(t, verbs) {
 		need := "system/" + t + "." + verbs.String()

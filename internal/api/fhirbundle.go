@@ -260,7 +260,7 @@ func (x *exchange) itemsOf(b *fhirwrite.Bundle, key *idempotency.Once) (items []
 		}
 		switch {
 		case !slices.Contains(search.Types(), resourceType):
-			wrong(i, http.StatusNotFound, "not-supported", ".request.url", "This service has no resources of this type, or not this interaction with them.")
+			wrong(i, http.StatusNotFound, "not-supported", ".request.url", "This service does not support this resource type, or this interaction with it.")
 		case !x.principal.MayFHIR(resourceType, verb):
 			wrong(i, http.StatusForbidden, "forbidden", ".request", "The token lacks the scope system/"+resourceType+"."+verb.String()+", or the scope of this service that includes it.")
 		case len(e.Resource) == 0:

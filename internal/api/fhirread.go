@@ -152,7 +152,7 @@ func (a *API) vreadFHIR(x *exchange) (answer, error) {
 			return x.showResource(t, &list[i], nil)
 		}
 	}
-	return answer{}, refuse(http.StatusNotFound, "not-found", "", "The resource has no such version, or it is not kept: of patients there is only the current one.")
+	return answer{}, refuse(http.StatusNotFound, "not-found", "", "The resource has no such version. For patients and their conditions, only the current version is available.")
 }
 
 // showResource responds with one version of a resource.

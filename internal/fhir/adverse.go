@@ -99,7 +99,7 @@ func readAdverseEvent(in *incoming) {
 	}
 	in.draft.DataType = pain.TypeAdverseEvents
 	if r.Actuality != "actual" {
-		in.refuse(NotSupported, "actuality", "Only adverse events that happened are taken.")
+		in.refuse(NotSupported, "actuality", "Only adverse events that happened are accepted.")
 	}
 	in.readRecordStatus(r.Extension)
 	in.readRecordStatus(r.ModifierExtension)

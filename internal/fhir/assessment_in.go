@@ -17,7 +17,7 @@ func readResponse(in *incoming) {
 	}
 	info := in.m.instrumentOf(r.Questionnaire)
 	if info == nil {
-		in.refuse(NotSupported, "questionnaire", "Only answers to the questionnaires of this service are taken; GET Questionnaire lists them.")
+		in.refuse(NotSupported, "questionnaire", "Only answers to the questionnaires of this service are accepted; GET Questionnaire lists them.")
 		return
 	}
 	in.draft.DataType = pain.TypeAssessments
@@ -29,7 +29,7 @@ func readResponse(in *incoming) {
 	case "entered-in-error":
 		in.draft.Status = pain.EnteredInError
 	default:
-		in.refuse(NotSupported, "status", "Only answers with the status completed, amended or entered-in-error are taken.")
+		in.refuse(NotSupported, "status", "Only answers with the status completed, amended or entered-in-error are accepted.")
 	}
 	var identifiers []Identifier
 	if r.Identifier != nil {
@@ -73,7 +73,7 @@ func (a *answersOf) read(list []ResponseItem, at string) {
 func (a *answersOf) take(n int, list []ResponseAnswer, at string) {
 	a.in.draft.from("value.items."+strconv.Itoa(n+1), a.in.at(at+".answer[0]"))
 	if len(list) > 1 || a.found[n] != nil {
-		a.in.refuse(BusinessRule, at+".answer", "An item has one answer.")
+		a.in.refuse(BusinessRule, at+".answer", "An item can have only one answer.")
 		return
 	}
 	value := answerJSON(&list[0])

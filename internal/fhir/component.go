@@ -99,6 +99,6 @@ func (in *incoming) componentJSON(c *ObservationComponent, d *declared, at strin
 	case c.ValueString != "":
 		return strictjson.AppendString(nil, c.ValueString), at + ".valueString"
 	}
-	in.refuse(Value, at, "The component needs a value of the type that this code has.")
+	in.refuse(Value, at, "The component's value is missing, or its type does not match the code.")
 	return nil, ""
 }

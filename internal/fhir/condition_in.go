@@ -69,7 +69,7 @@ func (in *incoming) readVerification(status *CodeableConcept) {
 		case "unconfirmed", "provisional", "differential", "confirmed":
 			known = true
 		case "refuted", "entered-in-error":
-			in.refuse(NotSupported, "verificationStatus", "A Condition that the patient does not have is not part of the medical history.")
+			in.refuse(NotSupported, "verificationStatus", "A Condition that is refuted or entered in error cannot be stored in the medical history.")
 			return
 		default:
 			known = false

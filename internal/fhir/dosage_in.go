@@ -49,7 +49,7 @@ func (p *prescribed) readSteps(list []Dosage, at string) {
 		p.readRoute(list[first].Route, at+index(first)+".route")
 	}
 	if len(list) > 1 && p.isFentanylPatch() {
-		p.refuse(NotSupported, at, "The dose of a fentanyl patch must be a single one; send one resource for each dose.")
+		p.refuse(NotSupported, at, "A fentanyl patch must have a single dose; send one resource for each dose.")
 	}
 }
 
@@ -78,7 +78,7 @@ func (p *prescribed) readRoute(concept *CodeableConcept, at string) {
 	if route, ok := routeOf(concept); ok {
 		p.setText("route", route, at)
 	} else if p.isOpioid() {
-		p.refuse(CodeInvalid, at, "The route of an opioid must be one of those that the service knows, as a SNOMED CT code.")
+		p.refuse(CodeInvalid, at, "The route of an opioid must be a SNOMED CT code that the service supports.")
 	}
 }
 
@@ -153,7 +153,7 @@ func (p *prescribed) readDoseQuantity(q *Quantity, at string) {
 	}
 	unit, ok := unitOrEach(q)
 	if !ok {
-		p.refuse(CodeInvalid, at+".code", "The unit of the dose is not one that the service knows, or its code and its name differ.")
+		p.refuse(CodeInvalid, at+".code", "The unit of the dose is unknown, or its code and its name differ.")
 		return
 	}
 	if unit == "" {

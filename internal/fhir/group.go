@@ -154,7 +154,7 @@ func (m Mapping) ReadGroup(body []byte) (*GroupDraft, []Issue) {
 func (m *Mapping) groupIssues(g *Group) (issues []Issue) {
 	refuse := func(code, at, text string) { issues = append(issues, Issue{"error", code, at, text}) }
 	if g.Type != "person" {
-		refuse(NotSupported, "Group.type", "Only groups of type person are taken.")
+		refuse(NotSupported, "Group.type", "Only groups of type person are accepted.")
 	}
 	if !g.Actual {
 		refuse(NotSupported, "Group.actual", "Must be true: the group has real members, by a list or by filters.")

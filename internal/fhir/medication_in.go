@@ -36,7 +36,7 @@ func readMedicationRequest(in *incoming) {
 	switch r.Intent {
 	case "order", "original-order", "reflex-order", "filler-order", "instance-order", "plan":
 	default:
-		in.refuse(NotSupported, "intent", "Only orders and plans are taken, not proposals and options.")
+		in.refuse(NotSupported, "intent", "Only orders and plans are accepted, not proposals and options.")
 	}
 	p := prescribed{incoming: in, extensions: r.Extension}
 	p.readMedicine(r.MedicationCodeableConcept, r.MedicationReference)

@@ -47,9 +47,9 @@ func readNote(in *incoming) {
 	case r.Status == "entered-in-error" || r.DocStatus == "entered-in-error":
 		in.draft.Status = pain.EnteredInError
 	case r.Status != "current":
-		in.refuse(NotSupported, "status", "Only documents with the status current or entered-in-error are taken.")
+		in.refuse(NotSupported, "status", "Only documents with the status current or entered-in-error are accepted.")
 	case r.DocStatus == "preliminary":
-		in.refuse(NotSupported, "docStatus", "Only documents with the status final or amended are taken.")
+		in.refuse(NotSupported, "docStatus", "Only documents with the status final or amended are accepted.")
 	case r.DocStatus == "amended":
 		in.draft.Status = pain.Amended
 	}
@@ -92,7 +92,7 @@ func (in *incoming) readContent(list []DocumentContent) {
 			continue
 		}
 		if a.Data == "" {
-			in.refuse(NotSupported, at+".data", "The text must be in the resource itself; a document behind a URL is not taken.")
+			in.refuse(NotSupported, at+".data", "The text must be in the resource itself; a document at a URL is not accepted.")
 			return
 		}
 		text, err := base64.StdEncoding.DecodeString(strings.Map(dropSpace, a.Data))
@@ -106,7 +106,7 @@ func (in *incoming) readContent(list []DocumentContent) {
 		}
 		return
 	}
-	in.refuse(NotSupported, "content[0].attachment.contentType", "Only documents with plain text (text/plain in UTF-8) are taken.")
+	in.refuse(NotSupported, "content[0].attachment.contentType", "Only documents with plain text (text/plain in UTF-8) are accepted.")
 }
 
 func dropSpace(r rune) rune {

@@ -49,7 +49,7 @@ func (in *incoming) readObservationStatus(status string) {
 	case "entered-in-error":
 		in.draft.Status = pain.EnteredInError
 	default:
-		in.refuse(NotSupported, "status", "Only Observations with the status final, amended, corrected or entered-in-error are taken.")
+		in.refuse(NotSupported, "status", "Only Observations with the status final, amended, corrected or entered-in-error are accepted.")
 	}
 }
 

@@ -59,7 +59,7 @@ func readProcedure(in *incoming) {
 	case "not-done":
 		in.refuse(NotSupported, "status", "A procedure that was not done is not a procedure record.")
 	default:
-		in.refuse(NotSupported, "status", "Only procedures with the status completed or entered-in-error are taken.")
+		in.refuse(NotSupported, "status", "Only procedures with the status completed or entered-in-error are accepted.")
 	}
 	in.readCommon(r.Identifier, r.Subject, "subject", r.Encounter, references(r.Recorder), "recorder", r.Note)
 	switch {
