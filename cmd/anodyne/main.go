@@ -17,8 +17,8 @@
 //	anodyne health     check whether the server on this machine is alive
 //	anodyne version    print the version and, with --licenses, all licences
 //
-// Every command explains itself with --help. Each flag --some-name can also
-// be set by the environment variable ANODYNE_SOME_NAME.
+// Every command has a --help flag. Each flag --some-name can also be set by the
+// environment variable ANODYNE_SOME_NAME.
 package main
 
 import (
