@@ -73,14 +73,14 @@ func Difference(value *float64, ci *analytics.Bounds, reason *string, points boo
 // Standard describes the standard population.
 func Standard(s *analytics.Standardization) string {
 	if s.Standard == "given" {
-		return "The standard population is the one that was asked for."
+		return "The standard population is the one given in the request."
 	}
-	return "The standard population is all patients of the organisation, of the gender and ages asked for."
+	return "The standard population is all patients of the organisation who match the gender and age filters."
 }
 
 // LeftOut describes the patients left out of the models.
 func LeftOut(a *analytics.Adjusted) string {
-	return fmt.Sprintf("Left out: without PHQ-9 at baseline %s, of the whole organisation %s; opioid use at baseline not known %s, of the whole organisation %s.",
+	return fmt.Sprintf("Excluded: without PHQ-9 at baseline %s (whole organisation %s); with unknown opioid use at baseline %s (whole organisation %s).",
 		Counted(a.WithoutPHQ9), Counted(a.Organization.WithoutPHQ9), Counted(a.OpioidUndetermined), Counted(a.Organization.OpioidUndetermined))
 }
 

@@ -21,7 +21,7 @@ func TestAdjustedInWords(t *testing.T) {
 		{Difference(new(-2.0), &analytics.Bounds{Low: -2.7457, High: -1.2543}, nil, false), "−2.00 (−2.75 to −1.25)"},
 		{Reason(new("a_new_one")), "a new one"},
 		{Term("age_band <18"), "age <18"}, {Term("gender male"), "gender male"}, {Term("ge_50"), "≥ 50 MME a day"}, {Term("responder_30"), "pain 30 % lower or more"},
-		{Standard(&analytics.Standardization{Standard: "given"}), "The standard population is the one that was asked for."},
+		{Standard(&analytics.Standardization{Standard: "given"}), "The standard population is the one given in the request."},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -83,7 +83,7 @@ func Flag(f *summary.Flag) string {
 		basis = append(basis, codes...)
 	}
 	if names, ok := f.Basis["unclassified"].([]string); ok && len(names) > 0 {
-		basis = append(basis, fmt.Sprintf("medicines not understood: %d", len(names)))
+		basis = append(basis, fmt.Sprintf("medicines not recognised: %d", len(names)))
 	}
 	if len(basis) > 0 {
 		text += ": " + strings.Join(basis, ", ")
@@ -95,7 +95,7 @@ func Flag(f *summary.Flag) string {
 func Condition(h *pain.HistoryEntry) string {
 	var parts []string
 	if h.Category == "family" {
-		parts = append(parts, "in the family")
+		parts = append(parts, "family history")
 	}
 	switch h.Status {
 	case "":

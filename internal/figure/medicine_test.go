@@ -35,7 +35,7 @@ func TestCondition(t *testing.T) {
 		"in remission":              {Status: "remission"},
 		"active, since 2019-06":     {Status: "active", OnsetDate: "2019-06"},
 		"resolved, until 2020":      {Status: "resolved", ResolvedDate: "2020"},
-		"in the family, active":     {Category: "family", Status: "active"},
+		"family history, active":    {Category: "family", Status: "active"},
 		"in remission, since 2011":  {Category: "substance_use", Status: "remission", OnsetDate: "2011"},
 		"since 2019, until 2020-01": {OnsetDate: "2019", ResolvedDate: "2020-01"},
 	} {
@@ -50,7 +50,7 @@ func TestFlag(t *testing.T) {
 	for want, f := range map[string]summary.Flag{
 		Words("ge_90") + " since 2026-01-02: 120 MME a day, assumed to be taken, not all of the dose is known": {Flag: "ge_90", Since: &since, Basis: map[string]any{"mme": new(120.0), "incomplete": true, "assumed": true}},
 		Words("naloxone_gap"): {Flag: "naloxone_gap", Basis: map[string]any{"reasons": []string{}}},
-		Words("opioid_benzo_overlap") + ": 3 shared days, 2 of them assumed, both current, medicines not understood: 1": {Flag: "opioid_benzo_overlap", Basis: map[string]any{"shared_days": 3, "assumed_days": 2, "current": true, "unclassified": []string{"x"}}},
+		Words("opioid_benzo_overlap") + ": 3 shared days, 2 of them assumed, both current, medicines not recognised: 1": {Flag: "opioid_benzo_overlap", Basis: map[string]any{"shared_days": 3, "assumed_days": 2, "current": true, "unclassified": []string{"x"}}},
 	} {
 		if got := Flag(&f); got != want {
 			t.Errorf("%q, want %q", got, want)

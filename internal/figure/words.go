@@ -52,12 +52,12 @@ var names = map[string]string{
 	"nsaid": "NSAID", "cbt": "cognitive behavioural therapy", "scs_trial": "spinal cord stimulation trial", "scs_implant": "spinal cord stimulation implant",
 	"na": "", "iv": "intravenous", "im": "intramuscular", "sc": "subcutaneous",
 	"ge_50": "≥ 50 MME a day", "ge_90": "≥ 90 MME a day", "opioid_benzo_overlap": "opioid with benzodiazepine", "opioid_gabapentinoid_overlap": "opioid with gabapentinoid",
-	"naloxone_gap": "naloxone gap", "phq9_item9": "PHQ-9 item 9: thoughts of self-harm", "out_of_guideline_scope": "outside the opioid guideline's scope",
+	"naloxone_gap": "naloxone gap", "phq9_item9": "PHQ-9 item 9: thoughts of death or self-harm", "out_of_guideline_scope": "outside the opioid guideline's scope",
 	"mme_ge_50": "≥ 50 MME a day", "overdose_or_substance_use": "overdose or substance use", "age_65_or_over": "age 65 or over",
 	"nrs_ge_2": "better by 2 points or more", "long_term_opioid": "long-term opioid use (90 days or more)",
-	"strength_differs_from_name": "the strength is not that of the name", "dose_of_another_ingredient": "the dose may be that of another ingredient",
-	"strength_not_listed": "no product has this strength", "supply_disagrees_with_dose": "the supply does not fit the dose",
-	"patches_disagree_with_wear": "the number of patches does not fit their wearing time", "more_than_1000_mme": "more than 1,000 MME a day",
+	"strength_differs_from_name": "the strength differs from that in the name", "dose_of_another_ingredient": "the dose may be that of another ingredient",
+	"strength_not_listed": "no product has this strength", "supply_disagrees_with_dose": "the supply does not match the dose",
+	"patches_disagree_with_wear": "the number of patches does not match their wear time", "more_than_1000_mme": "more than 1,000 MME a day",
 	"follow_up_gap": "no score in 90 days", "severe_pain": "severe pain",
 	"sickle_cell": "sickle cell disease", "oud_treatment": "only treatment of opioid use disorder",
 	"within_90_days": "within 90 days", "over_90_days": "over 90 days ago", "age_band": "age", "high_dose_90": "≥ 90 MME a day",
@@ -174,7 +174,7 @@ func NotKnown(n *int) string {
 func DosesNotKnown(bands *analytics.Split) string {
 	for _, g := range bands.Groups {
 		if g.Group == "unknown" && (g.Count == nil || *g.Count > 0) {
-			return Capital(UnknownDose) + ": " + Count(g.Count) + " with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid."
+			return Capital(UnknownDose) + ": " + Count(g.Count) + " with an opioid whose dose is not known or not counted as MME, or with a medicine that may be an opioid."
 		}
 	}
 	return ""

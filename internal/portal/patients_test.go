@@ -142,7 +142,7 @@ func TestPatientPageSaysWhatIsKnown(t *testing.T) {
 		"<dt><bdi>mrn</bdi></dt>", "104-&lt;b&gt;", "L-7",
 		"(in remission, since 2011)", "<code>M54.50</code> (active)",
 		"1 tablet, TID", `data-label="First start"><time>` + day(40) + "<", `data-label="Last prescribed"><time>` + day(10) + "<",
-		"the dose may be that of another ingredient", "≥ 90 MME a day since", "MME a day, as prescribed; incomplete", "medicines not understood: 1", "unclassified",
+		"the dose may be that of another ingredient", "≥ 90 MME a day since", "MME a day, as prescribed; incomplete", "medicines not recognised: 1", "unclassified",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)

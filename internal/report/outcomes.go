@@ -34,7 +34,7 @@ func (d *Outcomes) WritePDF(w io.Writer) error {
 	p.treatments("Before and after procedures", p.Procedures)
 	p.treatments("Before and after a class of medicines began", p.MedicationClasses)
 	if n := p.ClassesUndetermined.Count; n == nil || *n > 0 {
-		p.paragraph("With a medicine that is not understood in the period or the 90 days before: "+figure.Count(n)+". They may have begun a class, or not the one that they are counted in.", small)
+		p.paragraph("With a medicine that is not recognised in the period or the 90 days before: "+figure.Count(n)+". They may have started another class, or not the one they are counted in.", small)
 	}
 	p.adjusted()
 	p.comparison(p.Comparison)
@@ -62,7 +62,7 @@ func (p *outcomePages) tiles() {
 // mayMatch states how many more patients may match a medication class filter.
 func (s *sheet) mayMatch(c analytics.Count) {
 	if c.Count == nil || *c.Count > 0 {
-		s.paragraph("May match the filter by class too: "+figure.Counted(c)+", with a medicine that is not understood.", small)
+		s.paragraph("May match the filter by class too: "+figure.Counted(c)+", with a medicine that is not recognised.", small)
 	}
 }
 

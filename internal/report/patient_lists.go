@@ -99,7 +99,7 @@ func (p *patientPages) medications(limit float64) (rest []summary.Medication) {
 	return nil
 }
 
-const footnote = "¹ Not in the total: its dose is not known, it must not be compared by MME, or it is not understood and may be an opioid."
+const footnote = "¹ Not in the total: its dose is not known, it is not counted as MME, or it is not recognised and may be an opioid."
 
 func (p *patientPages) uncounted() bool {
 	for i := range p.Summary.Medications.Current {

@@ -36,7 +36,7 @@ func TestPatientSummary(t *testing.T) {
 	})
 	t.Run("safety", func(t *testing.T) {
 		says(t, first, "Safety: please review", "REVIEW ≥ 90 MME a day since 2025-09-01: 90 MME a day", "REVIEW opioid with benzodiazepine since 2025-12-20: 27 shared days",
-			"REVIEW naloxone gap: ≥ 50 MME a day, benzodiazepine, sleep disordered breathing, age 65 or over", "REVIEW PHQ-9 item 9: thoughts of self-harm since 2025-12-01",
+			"REVIEW naloxone gap: ≥ 50 MME a day, benzodiazepine, sleep disordered breathing, age 65 or over", "REVIEW PHQ-9 item 9: thoughts of death or self-harm since 2025-12-01",
 			"Not found: outside the opioid guideline's scope.")
 	})
 	t.Run("definitions", func(t *testing.T) {

@@ -86,7 +86,7 @@ func (p *account) adjusted(a *answer) {
 	c, r := "adjusted.change", "adjusted.responder_30"
 	p.takef("change of pain %s %s %s %s %s", a.counted(c+".crude.n"), a.mean(c+".crude"), a.mean(c+".organization"), a.estimate(c+".expected", "", "", 1, ""), a.estimate(c+".adjusted", c+".ci95", c+".reason", 1, ""))
 	p.takef("%s %s %s %s %s %s", figure.Term("responder_30"), a.counted(r+".crude.n"), a.share(r+".crude"), a.share(r+".organization"), a.estimate(r+".expected", "", "", 100, " %"), a.estimate(r+".adjusted", r+".ci95", r+".reason", 100, " %"))
-	p.takef("Left out: without PHQ-9 at baseline %s, of the whole organisation %s; opioid use at baseline not known %s, of the whole organisation %s.", a.counted("adjusted.without_phq_9.count"),
+	p.takef("Excluded: without PHQ-9 at baseline %s (whole organisation %s); with unknown opioid use at baseline %s (whole organisation %s).", a.counted("adjusted.without_phq_9.count"),
 		a.counted("adjusted.organization.without_phq_9.count"), a.counted("adjusted.opioid_use_undetermined.count"), a.counted("adjusted.organization.opioid_use_undetermined.count"))
 	for _, model := range []string{c, r} {
 		for _, one := range a.each(model + ".coefficients") {

@@ -254,7 +254,7 @@ func (p *account) treatments(a *answer) {
 		}
 	}
 	if n := a.counted("medication_classes_undetermined.count"); n != "0" {
-		p.takef("With a medicine that is not understood in the period or the 90 days before: %s.", n)
+		p.takef("With a medicine that is not recognised in the period or the 90 days before: %s.", n)
 	}
 }
 
@@ -433,7 +433,7 @@ func (p *account) doses(a *answer) {
 	}
 	p.histogram("Patients by their highest daily dose in the period", counts, unknown+" not known")
 	if unknown != "0" {
-		p.takef("Not known: %s with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid.", unknown)
+		p.takef("Not known: %s with an opioid whose dose is not known or not counted as MME, or with a medicine that may be an opioid.", unknown)
 	}
 	p.distribution(a, "peak: the highest single day (definition 4)", "opioids.mme.peak")
 	p.distribution(a, "peak with early refills counted at once", "opioids.mme.peak_overlapped")

@@ -395,7 +395,7 @@ func (a *answer) flag(f string) string {
 		}
 	}
 	if slices.Contains(has, "unclassified") && len(a.each(f+".basis.unclassified")) > 0 {
-		basis = append(basis, fmt.Sprintf("medicines not understood: %d", len(a.each(f+".basis.unclassified"))))
+		basis = append(basis, fmt.Sprintf("medicines not recognised: %d", len(a.each(f+".basis.unclassified"))))
 	}
 	if len(basis) > 0 {
 		line += ": " + strings.Join(basis, ", ")

@@ -49,10 +49,10 @@ func (p *account) stewardship(a *answer, h *Head) {
 	p.histogram("Patients by current daily dose", []string{grouped(banded(">0-<20")), grouped(banded("20-<50")), grouped(banded("50-<90")), grouped(banded(">=90"))},
 		grouped(banded("")+banded("unknown"))+" not known", a.counted("counts.undetermined.current")+" may have one")
 	if n := banded("") + banded("unknown"); n > 0 {
-		p.takef("Not known: %s with an opioid whose dose is not known or must not be compared.", grouped(n))
+		p.takef("Not known: %s with an opioid whose dose is not known or not counted as MME.", grouped(n))
 	}
 	if n, _ := a.count("counts.undetermined.current"); n > 0 {
-		p.takef("May have one: %s with a medicine that is not understood and may be an opioid.", grouped(n))
+		p.takef("May have one: %s with a medicine that is not recognised and may be an opioid.", grouped(n))
 	}
 	p.stewardLists(a, rows)
 	p.take("Peak is the highest single day of the period (definition 4), early refills carried forward. Assumed: an opioid without supply or end counts until it is stopped or replaced, for 90 days at most.")
@@ -168,10 +168,10 @@ func (p *account) stewardLists(a *answer, rows []string) {
 		}
 		p.takef("%s (%s)", l.title, grouped(n))
 		if l.title == "Naloxone gap" {
-			p.take("no naloxone was given in 365 days.")
+			p.take("no naloxone is on record in the last 365 days.")
 		}
 		if l.title == "Several prescribers" {
-			p.take("4 or more in the period, as far as they are named.")
+			p.take("4 or more in the period, as far as they are recorded.")
 		}
 		for _, r := range rows {
 			if !l.holds(r) {

@@ -75,18 +75,18 @@ func (p *stewardPages) lists() []list {
 				}
 				return r.atLeast(50)
 			}, opioids},
-		{"Opioid dose not known", "An opioid is current, and its dose is not known or must not be compared, or another medicine may be an opioid: the total may be too low, or there is none.", "Opioids",
+		{"Opioid dose not known", "An opioid is current, and its dose is not known or not counted as MME, or another medicine may be an opioid: the total may be too low, or there is none.", "Opioids",
 			func(r *StewardshipRow) *bool {
 				if !r.MMEIncomplete && r.MME != nil {
 					return new(false)
 				}
 				return r.Current
 			}, opioids},
-		{"Medicine not recognised", "Its name and code are not known, and nobody stated its class: it may be an opioid of any dose, a benzodiazepine, or naloxone.", "Medicines",
+		{"Medicine not recognised", "Its name and code are not known, and its class is not stated: it may be an opioid of any dose, a benzodiazepine, or naloxone.", "Medicines",
 			func(r *StewardshipRow) *bool { return new(len(r.Unclassified) > 0) }, func(r *StewardshipRow) string { return strings.Join(r.Unclassified, ", ") }},
 		{"Opioid with benzodiazepine", "Both are taken on the same days of the period.", "Shared days",
 			func(r *StewardshipRow) *bool { return r.Overlap }, func(r *StewardshipRow) string { return figure.Thousands(r.OverlapDays) }},
-		{"Naloxone gap", "An opioid is current, something makes an overdose likelier, and no naloxone was given in 365 days.", "Because of",
+		{"Naloxone gap", "An opioid is current, the patient has a risk factor for overdose, and no naloxone is on record in the last 365 days.", "Risk factors",
 			func(r *StewardshipRow) *bool { return r.NaloxoneGap }, func(r *StewardshipRow) string {
 				reasons := make([]string, len(r.NaloxoneReasons))
 				for i, reason := range r.NaloxoneReasons {
@@ -94,13 +94,13 @@ func (p *stewardPages) lists() []list {
 				}
 				return strings.Join(reasons, ", ")
 			}},
-		{"Unexpected urine drug screen", "The newest screen has a result that was not expected. Immunoassays are presumptive until confirmed.", "Screen",
+		{"Unexpected urine drug screen", "The latest screen has an unexpected result. Immunoassays are presumptive until confirmed.", "Screen",
 			func(r *StewardshipRow) *bool { return &r.UnexpectedUDS }, last("screen", uds)},
 		{"No urine drug screen in 12 months", "An opioid is current.", "Screen",
 			func(r *StewardshipRow) *bool { return p.lacks(r, r.LastUDS) }, last("screen", uds)},
 		{"No PEG in 12 months", "An opioid is current.", "PEG",
 			func(r *StewardshipRow) *bool { return p.lacks(r, r.LastPEG) }, last("PEG", peg)},
-		{"Several prescribers", fmt.Sprintf("%d or more in the period, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
+		{"Several prescribers", fmt.Sprintf("%d or more in the period, as far as they are recorded.", ManyPrescribers), "Prescribers / pharmacies",
 			(*StewardshipRow).severalPrescribers,
 			func(r *StewardshipRow) string { return fmt.Sprintf("%d / %d", r.Prescribers, r.Pharmacies) }},
 	}
@@ -174,10 +174,10 @@ func (p *stewardPages) doses() {
 	c.Apart = []chart.Apart{{Name: figure.UnknownDose, Count: &unknown}, {Name: "may have one", Count: &maybe}}
 	p.figure("Patients by current daily dose", c, 120)
 	if unknown > 0 {
-		p.paragraph("Not known: "+figure.Thousands(unknown)+" with an opioid whose dose is not known or must not be compared.", small)
+		p.paragraph("Not known: "+figure.Thousands(unknown)+" with an opioid whose dose is not known or not counted as MME.", small)
 	}
 	if maybe > 0 {
-		p.paragraph("May have one: "+figure.Thousands(maybe)+" with a medicine that is not understood and may be an opioid.", small)
+		p.paragraph("May have one: "+figure.Thousands(maybe)+" with a medicine that is not recognised and may be an opioid.", small)
 	}
 }
 
@@ -238,8 +238,8 @@ func doseText(r *StewardshipRow) string {
 func (p *stewardPages) definitions() {
 	p.section("Definitions", 50)
 	p.paragraph("² Outside the scope of the opioid guideline: cancer, sickle cell disease, or palliative care. "+
-		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are in no total. ≥ before a dose: that of another opioid is not known, or another medicine may be an opioid. "+
-		"Not known: what is not understood, or the dose of an opioid that is not known, decides it. "+
+		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are not included in totals. ≥ before a dose: that of another opioid is not known, or another medicine may be an opioid. "+
+		"Not known: it depends on a medicine that is not recognised, or on an unknown opioid dose. "+
 		"Peak is the highest single day of the period (definition 4), early refills carried forward. Assumed: an opioid without supply or end counts until it is stopped or replaced, for 90 days at most. A clinic sees its own prescriptions, not what is filled elsewhere. "+
 		"The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. "+drug.MMETable+". "+summary.Caveat, small)
 }
