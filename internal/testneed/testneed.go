@@ -38,8 +38,8 @@ func Skip(tb testing.TB, reason string) {
 	tb.Skip(reason)
 }
 
-// Elsewhere skips the test because another command runs it, which is part of the
-// whole check. Nothing is left out, so this is not in the closing summary.
+// Elsewhere skips a test that another command runs. scripts/test names that
+// command in any case, so this is not in the closing summary.
 func Elsewhere(tb testing.TB, command string) {
 	tb.Helper()
 	tb.Skip("not run here: " + command)
