@@ -17,8 +17,11 @@ func TestMain(m *testing.M) { testwait.Main(m) }
 // ledger is an honest store in memory: what Reserve and Return promise, and
 // nothing else.
 type ledger struct {
-	mu    sync.Mutex
-	rows  map[access.ClientNo]*row
+	mu   sync.Mutex
+	rows map[access.ClientNo]*row
+	// ends is how often a window got an end. More than once means that a clock
+	// was put back, and that the end does not tell which window is meant.
+	ends  map[window]int
 	asked []int64 // the n of each Reserve
 	limit int64   // of the last Reserve
 	gate  func()  // called before a Reserve takes effect
@@ -30,7 +33,7 @@ type row struct {
 	used int64
 }
 
-func newLedger() *ledger { return &ledger{rows: map[access.ClientNo]*row{}} }
+func newLedger() *ledger { return &ledger{rows: map[access.ClientNo]*row{}, ends: map[window]int{}} }
 
 func (s *ledger) reserve(_ context.Context, client access.ClientNo, limit, n int64, now time.Time) (ratelimit.Grant, error) {
 	if s.gate != nil {
@@ -45,11 +48,12 @@ func (s *ledger) reserve(_ context.Context, client access.ClientNo, limit, n int
 	}
 	r := s.rows[client]
 	if r == nil || !now.Before(r.end) {
-		r = &row{end: now.Add(ratelimit.Window)}
+		r = new(row)
 		s.rows[client] = r
 	}
-	if r.end.After(now.Add(ratelimit.Farthest)) {
+	if r.end.IsZero() || r.end.After(now.Add(ratelimit.Farthest)) {
 		r.end = now.Add(ratelimit.Window)
+		s.ends[window{client, r.end.Unix()}]++
 	}
 	granted := min(max(limit-r.used, 0), n)
 	r.used += granted
