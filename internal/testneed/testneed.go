@@ -38,13 +38,6 @@ func Skip(tb testing.TB, reason string) {
 	tb.Skip(reason)
 }
 
-// Elsewhere skips a test that another command runs. scripts/test names that
-// command in any case, so this is not in the closing summary.
-func Elsewhere(tb testing.TB, command string) {
-	tb.Helper()
-	tb.Skip("not run here: " + command)
-}
-
 // Long skips the test in a run with -short, which is for quick feedback: no
 // PostgreSQL, no browser, nothing that takes longer than a few seconds. what
 // says which of these the test needs.

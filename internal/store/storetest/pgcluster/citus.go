@@ -11,8 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"anodyne.example/anodyne/internal/testneed"
 )
 
 // LayoutEnv is the environment variable that scripts/citus sets to "citus" if
@@ -123,10 +121,11 @@ func statements(dsn string, list ...string) error {
 	return errors.Join(err, conn.Close(context.Background()))
 }
 
-// NeedsCitus leaves a test out of runs that are not on a Citus cluster.
+// NeedsCitus fails a test that is not run on a Citus cluster. Such tests have the
+// build tag citus, so that only make citus builds them.
 func NeedsCitus(tb testing.TB) {
 	tb.Helper()
 	if !Distributed() {
-		testneed.Elsewhere(tb, "make citus")
+		tb.Fatal("this test needs a Citus cluster: run make citus")
 	}
 }

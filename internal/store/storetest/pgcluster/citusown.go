@@ -22,8 +22,8 @@ type Citus struct {
 	dir, dsn string
 }
 
-// StartCitus starts a cluster that lives as long as the test. It leaves the test
-// out of runs that are not on a Citus cluster.
+// StartCitus starts a cluster that lives as long as the test. It fails the
+// test in runs that are not on a Citus cluster.
 func StartCitus(tb testing.TB) *Citus {
 	tb.Helper()
 	NeedsCitus(tb)
