@@ -54,11 +54,11 @@ func (l *looker) claimByOrg(ctx context.Context, free []webhooks.WaitingWebhook,
 		byOrg[w.Org] = append(byOrg[w.Org], w)
 	}
 	if len(byOrg) == 1 {
-		return l.metrics.orgs.Done(free[0].Org, together)
+		return l.metrics.orgs.Done(ctx, free[0].Org, together)
 	}
 	for org, list := range byOrg {
 		if l.metrics.orgs.Ready(org) {
-			errs = errors.Join(errs, l.metrics.orgs.Done(org, l.claim(ctx, list)))
+			errs = errors.Join(errs, l.metrics.orgs.Done(ctx, org, l.claim(ctx, list)))
 		}
 	}
 	return errs

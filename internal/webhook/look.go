@@ -238,7 +238,7 @@ func (l *looker) lookAtGrown(ctx context.Context) error {
 	}
 	var errs error
 	for org, head := range grown {
-		if err := l.metrics.orgs.Done(org, l.lookAt(ctx, org)); err != nil {
+		if err := l.metrics.orgs.Done(ctx, org, l.lookAt(ctx, org)); err != nil {
 			errs = errors.Join(errs, err)
 			continue
 		}

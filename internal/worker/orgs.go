@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -50,13 +51,13 @@ type setback struct {
 // metrics start at zero, and are shared as those of [NewRounds] are.
 func NewOrgs(registry prometheus.Registerer, log *slog.Logger, name string) *Orgs {
 	loop := []string{"worker"}
-	errors := shared(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+	failures := shared(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "anodyne_worker_organization_errors_total", Help: "Errors of background workers that concerned one organisation.",
 	}, loop))
 	failing := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed at the last attempt.",
 	}, loop))
-	o := &Orgs{log: log, name: name, errors: errors.WithLabelValues(name), failing: failing.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
+	o := &Orgs{log: log, name: name, errors: failures.WithLabelValues(name), failing: failing.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
 	o.failing.Set(0)
 	return o
 }
@@ -97,8 +98,13 @@ func (o *Orgs) Suspect(list []access.OrgNo) {
 	}
 }
 
-// Done records the result of an organisation's work, and returns it.
-func (o *Orgs) Done(org access.OrgNo, err error) error {
+// Done records the result of an organisation's work, and returns it. Work that
+// was interrupted because the worker stops has no result; work that exceeded the
+// deadline of its context failed.
+func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	late := o.late[org]
@@ -161,9 +167,7 @@ func (o *Orgs) Retry(ctx context.Context, do func(context.Context, access.OrgNo)
 		o.busy++
 		o.running.Go(func() {
 			err := guarded(ctx, func(ctx context.Context) error { return do(ctx, org) })
-			if ctx.Err() == nil {
-				_ = o.Done(org, err)
-			}
+			_ = o.Done(ctx, org, err)
 			o.mu.Lock()
 			o.busy--
 			more := err == nil && ctx.Err() == nil

@@ -38,7 +38,7 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 			continue
 		}
 		head, sealErr := s.sealOrg(ctx, j)
-		if s.j.sealing.Done(j.sealed.Org, sealErr) != nil {
+		if s.j.sealing.Done(ctx, j.sealed.Org, sealErr) != nil {
 			err = errors.Join(err, sealErr)
 		} else if head.Pos > j.sealed.Pos {
 			moved = append(moved, head)
@@ -66,7 +66,7 @@ func (s System) unsealed(ctx context.Context) (behind []journalState, err error)
 			continue
 		}
 		one, oneErr := read(behindSeal+` AND h.org_no = $1`, int64(org))
-		_ = s.j.sealing.Done(org, oneErr) // the error of all of them is returned
+		_ = s.j.sealing.Done(ctx, org, oneErr) // the error of all of them is returned
 		behind = append(behind, one...)
 	}
 	return behind, err

@@ -113,7 +113,7 @@ func (s System) claimNext(ctx context.Context, node string, term time.Duration, 
 				err = claim.Fail(ctx, "It was started five times and never finished, because servers stopped or the database was unavailable. Create it again, perhaps with a shorter period.")
 				claim = nil
 			}
-			errs = errors.Join(errs, s.claiming.Done(p.org, err))
+			errs = errors.Join(errs, s.claiming.Done(ctx, p.org, err))
 			if claim != nil {
 				return claim, nil
 			}

@@ -78,7 +78,7 @@ func (s System) ExpireReports(ctx context.Context) error {
 	var errs error
 	for _, k := range due {
 		if s.claiming.Ready(k.org) {
-			errs = errors.Join(errs, s.claiming.Done(k.org, s.of(k.org).expire(ctx, k.no, now)))
+			errs = errors.Join(errs, s.claiming.Done(ctx, k.org, s.of(k.org).expire(ctx, k.no, now)))
 		}
 	}
 	return errs

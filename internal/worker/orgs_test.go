@@ -1,0 +1,79 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne.example/anodyne/internal/access"
+)
+
+var errBroken = errors.New("broken")
+
+func TestOrgsKeepFailuresApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)), "a")
+		_ = o.Done(t.Context(), 1, nil)
+		if err := o.Done(t.Context(), 2, errBroken); !errors.Is(err, errBroken) {
+			t.Errorf("Done returned %v", err)
+		}
+		if got := o.Sound([]access.OrgNo{1, 2, 3}); !slices.Equal(got, []access.OrgNo{1, 3}) {
+			t.Errorf("sound are %v", got)
+		}
+		if o.Ready(2) || !o.Ready(1) {
+			t.Errorf("ready: 1 %v, 2 %v", o.Ready(1), o.Ready(2))
+		}
+		if value(t, o.errors) != 1 || value(t, o.failing) != 1 || !strings.Contains(out.String(), "organization_number=2") {
+			t.Errorf("%v errors, %v failing, log %q", value(t, o.errors), value(t, o.failing), &out)
+		}
+		time.Sleep(firstSetback)
+		if !o.Ready(2) {
+			t.Error("not ready after the first pause")
+		}
+		_ = o.Done(t.Context(), 2, errBroken)
+		time.Sleep(firstSetback)
+		if o.Ready(2) {
+			t.Error("the second pause is not longer than the first")
+		}
+		o.Hasten()
+		var tried []access.OrgNo
+		o.Retry(t.Context(), func(_ context.Context, org access.OrgNo) error {
+			tried = append(tried, org)
+			return nil
+		})
+		o.Wait()
+		if !slices.Equal(tried, []access.OrgNo{2}) || value(t, o.failing) != 0 || len(o.Sound([]access.OrgNo{2})) != 1 {
+			t.Errorf("tried %v, %v failing", tried, value(t, o.failing))
+		}
+	})
+}
+
+func TestOrgsHaveNotFailedWhenTheWorkerStops(t *testing.T) {
+	var out bytes.Buffer
+	o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)), "a")
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	_ = o.Done(stopped, 1, stopped.Err())
+	o.Suspect([]access.OrgNo{2})
+	o.Retry(stopped, func(ctx context.Context, _ access.OrgNo) error { return ctx.Err() })
+	o.Wait()
+	if out.Len() > 0 || value(t, o.errors) != 0 || value(t, o.failing) != 0 {
+		t.Errorf("%v errors, %v failing, log %q", value(t, o.errors), value(t, o.failing), &out)
+	}
+
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	_ = o.Done(late, 1, late.Err())
+	if value(t, o.errors) != 1 || value(t, o.failing) != 1 {
+		t.Errorf("past its deadline: %v errors, %v failing", value(t, o.errors), value(t, o.failing))
+	}
+}
