@@ -42,6 +42,7 @@ func describe(p *panel, slot int) string {
 	return fmt.Sprint(p.heads[slot], c.Born, c.Gender, strings.Join(c.Codes, " "), c.gist)
 }
 
+//test:norace
 func TestPanelsTakeChangesAndLeaveTheOldOnesAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	type version struct {

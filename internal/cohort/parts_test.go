@@ -12,6 +12,8 @@ import (
 // Through any history of creations, renamings and erasures, every version of a
 // roster finds what a look at every name finds, and no search is left much to
 // look at one by one.
+//
+//test:norace
 func TestPartsThroughHistories(t *testing.T) {
 	syllables := []string{"an", "na", "Ås", "é", "Łu", "Νί", "ΣΟΣ", "Ё", "ıİ", "ß", "😀", "李", "%", " ", "x"}
 	seeds := uint64(3)

@@ -11,6 +11,8 @@ import (
 
 // Row groups of all tables are in memory at the same time. A record of every
 // type, over and over, is the most that they take.
+//
+//test:norace
 func TestMemoryOfRowGroups(t *testing.T) {
 	used := func() uint64 {
 		runtime.GC()

@@ -54,6 +54,7 @@ func TestCSVRows(t *testing.T) {
 	}
 }
 
+//test:norace
 func TestCSVRowsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", maxLine)
 	rows := readCSV(t, long+"\n"+long+"x\n"+long+long+long+"\na,b\n")

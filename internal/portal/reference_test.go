@@ -13,6 +13,8 @@ import (
 
 // TestEveryOperationHasItsPage: at its operationId, with what the document
 // says of it.
+//
+//test:norace
 func TestEveryOperationHasItsPage(t *testing.T) {
 	h := newHouse(t, sqliteDatabase(t))
 	b := h.browser()
@@ -53,6 +55,8 @@ var (
 
 // TestDocumentationLinksLeadSomewhere walks all pages under /docs from the
 // first one, and holds every address and every place in a page.
+//
+//test:norace
 func TestDocumentationLinksLeadSomewhere(t *testing.T) {
 	h := newHouse(t, sqliteDatabase(t))
 	b := h.browser()

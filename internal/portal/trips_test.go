@@ -69,6 +69,8 @@ var pagesAsked = []showing{
 }
 
 // The number of statements of a page does not depend on the amount of data.
+//
+//test:norace
 func TestStatementsOfAPage(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		storeRun(t, h)

@@ -71,6 +71,8 @@ var hostile = []string{
 
 // TestNumbers compares every number of every report, in every format, with the
 // response, for a clinic and for one without patients.
+//
+//test:norace
 func TestNumbers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()

@@ -85,6 +85,8 @@ func (s *service) pending(n int) func() bool {
 
 // Five thousand endpoints whose retries are all due, and hang or are refused,
 // delay no other retry, on one node or on several.
+//
+//test:norace
 func TestFiveThousandDeadEndpoints(t *testing.T) {
 	const dead, healthy = 5000, 3
 	eachService(t, func(t *testing.T, s *service) {

@@ -13,6 +13,8 @@ import (
 // Stored alert standings that do not match the records are detected, whichever
 // way they are wrong, and repaired on request. Alerts missed because of them
 // are then raised.
+//
+//test:norace
 func TestCheckFindsWrongStandings(t *testing.T) {
 	const lost, differs, unaccounted = "the alert state that its prescriptions require is missing", "the stored alert state does not match the records", "an alert is stored that no record explains"
 	for _, tt := range []struct {
