@@ -12,6 +12,7 @@ import (
 
 	"anodyne.example/anodyne/client"
 	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestFaultMirrors: 16 writers add and correct records, on one node with SQLite
@@ -19,6 +20,7 @@ import (
 // and comes back. Every mirror sees each change once and ends equal to what is
 // returned patient by patient.
 func TestFaultMirrors(t *testing.T) {
+	testneed.Long(t, "a load of writes and kills")
 	t.Parallel()
 	seed := faulttest.Seed(t)
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {

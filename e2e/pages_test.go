@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestPagesWhileOthersWrite reads 119 patients in pages of 50 while four
 // writers add more on all nodes: no patient is missed or repeated, and the
 // order does not change.
 func TestPagesWhileOthersWrite(t *testing.T) {
+	testneed.Long(t, "a load of writes")
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		app := s.register("enterprise")

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 func TestMain(m *testing.M) {
@@ -17,6 +19,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command lines of testdata against the real server, each
 // in an empty folder.
 func TestScripts(t *testing.T) {
+	testneed.Long(t, "a measurement")
 	server := filepath.Join(t.TempDir(), "anodyne")
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", server, "anodyne.example/anodyne/cmd/anodyne")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -21,6 +21,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 	"anodyne.example/anodyne/internal/testwait"
 )
 
@@ -44,6 +45,7 @@ func TestFaultImportSurvivesKill(t *testing.T) {
 // TestFaultFHIRImportSurvivesKill does the same to an import of FHIR resources, a
 // Bundle and files with one a line.
 func TestFaultFHIRImportSurvivesKill(t *testing.T) {
+	testneed.Long(t, "a second import that is killed")
 	t.Parallel()
 	killImports(t, killedPatients+killedPatients/2, writeFHIR(t, killedPatients, killedScores)...)
 }

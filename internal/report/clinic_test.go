@@ -96,8 +96,8 @@ func TestNumbers(t *testing.T) {
 						if !c.all {
 							return
 						}
-						if seen[r.kind] > 1 {
-							testneed.Long(t, "the PDF of more than one report of a type")
+						if seen[r.kind] > 1 || len(seen) > 1 {
+							testneed.Long(t, "the PDF of more than one report")
 						}
 						t.Run("pdf", func(t *testing.T) { c.checkPDF(t, d) })
 						t.Run("again", func(t *testing.T) { c.checkAgain(t, r, d) })

@@ -13,6 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/store/webhooks"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // ward is a receiver without a network that counts attempts by address.
@@ -88,6 +89,7 @@ func (s *service) pending(n int) func() bool {
 //
 //test:norace
 func TestFiveThousandDeadEndpoints(t *testing.T) {
+	testneed.Long(t, "work for five thousand endpoints")
 	const dead, healthy = 5000, 3
 	eachService(t, func(t *testing.T, s *service) {
 		w := newWard()

@@ -254,7 +254,7 @@ func TestEncryptedReadsWhileOthersWrite(t *testing.T) {
 		})
 	}
 	storetest.Together(t, 3, func(int) error {
-		for range 150 {
+		for range 50 {
 			if _, err := storetest.TryPatient(t, s.For(&who)); err != nil {
 				return err
 			}
