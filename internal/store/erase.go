@@ -105,13 +105,6 @@ func (e *erasure) resources() (list []string) {
 const rewriteMark = "rewrite_erased"
 
 func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string, line audit.Entry) error {
-	forgotten, err := f.Apply(tx)
-	if err != nil {
-		return err
-	}
-	if err := o.ForgetAnswers(tx, forgotten.Events); err != nil {
-		return err
-	}
 	if err := idempotency.For(o.store.keys, &access.Principal{Org: o.org}).Forget(tx, e.resources()...); err != nil {
 		return err
 	}
@@ -122,6 +115,17 @@ func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string
 	}
 	records, err := o.EraseRows(tx, e.no, e.ids, line.At)
 	if err != nil {
+		return err
+	}
+	// This comes late, because the sealer and the organisation's webhooks wait.
+	forgotten, err := f.Apply(tx)
+	if err != nil {
+		return err
+	}
+	if err := o.ForgetAnswers(tx, forgotten.Events); err != nil {
+		return err
+	}
+	if err := forgotten.Accept(tx); err != nil {
 		return err
 	}
 	tx.Last(engine.Stmt{SQL: `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,

@@ -172,11 +172,23 @@ type Forgotten struct {
 	Events map[string]bool
 	// Details are alternating names and values for the caller's audit line.
 	Details []any
+	s       System
+	accepts *audit.Acceptance // nil if the seal did not change
 }
 
-// Apply replaces the lines and the seal, and stores the acceptance with which
-// every node continues from the new seal. No entry about the resources may be
-// added meanwhile. It can be called again if the transaction is repeated.
+// Accept stores the acceptance with which every node continues from the new seal.
+// It belongs at the end of the transaction, because those of other organisations
+// wait for it.
+func (g *Forgotten) Accept(tx engine.Tx) error {
+	if g.accepts == nil {
+		return nil
+	}
+	return g.s.insertAcceptance(tx, g.accepts, engine.Millis(g.s.j.db.Now()))
+}
+
+// Apply replaces the lines and the seal. No entry about the resources may be added
+// meanwhile. The caller must also call [Forgotten.Accept]. Apply can be called
+// again if the transaction is repeated.
 func (f *Forgetting) Apply(tx engine.Tx) (*Forgotten, error) {
 	g := *f
 	g.was, g.is = audit.NewSealer(f.s.j.auditKey, f.was.Head()), audit.NewSealer(f.s.j.auditKey, f.is.Head())
@@ -185,7 +197,11 @@ func (f *Forgetting) Apply(tx engine.Tx) (*Forgotten, error) {
 }
 
 func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
-	if err := f.s.j.sequenceHere(tx, f.org); err != nil {
+	if err := f.placePending(tx); err != nil {
+		return nil, err
+	}
+	// A node that seals meanwhile waits.
+	if _, err := engine.One(tx, `SELECT pos FROM journal_seal WHERE org_no = $1 /*FOR UPDATE*/`, func(engine.Row) {}, int64(f.org)); err != nil {
 		return nil, err
 	}
 	j, err := oneJournal(tx, f.org)
@@ -201,8 +217,7 @@ func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
 	if j.hasSeal && f.was.Head() != j.sealed.Head {
 		return nil, ErrForgetAgain
 	}
-	fresh := j.sealed
-	fresh.Head = f.is.Head()
+	there := f.is.Head() // of the stored seal
 	if err := f.walk(tx, j.newest); err != nil {
 		return nil, err
 	}
@@ -211,41 +226,62 @@ func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
 			return nil, err
 		}
 	}
-	done := &Forgotten{f.events, []any{"lines", len(f.lines)}}
-	if !j.hasSeal || fresh.Head == j.sealed.Head {
+	done := &Forgotten{Events: f.events, Details: []any{"lines", len(f.lines)}, s: f.s}
+	if len(f.lines) == 0 || !j.hasSeal && f.alone {
 		return done, nil
 	}
-	done.Details = append(done.Details, "position", int64(fresh.Pos), "head", hex.EncodeToString(fresh.Head[:]), "was_head", hex.EncodeToString(j.sealed.Head[:]))
-	return done, f.reseal(tx, j.sealed, fresh)
+	if j.hasSeal && there != j.sealed.Head {
+		done.Details = append(done.Details, "position", int64(j.sealed.Pos), "head", hex.EncodeToString(there[:]), "was_head", hex.EncodeToString(j.sealed.Head[:]))
+	}
+	fresh, err := f.reseal(tx, j)
+	if err == nil && !f.alone {
+		done.accepts = &audit.Acceptance{Reason: "a patient was erased", Logs: []audit.Witnessed{
+			{Org: fresh.ID, No: int64(fresh.Org), Name: fresh.Name, Pos: int64(fresh.Pos), Head: fresh.Head}}}
+	}
+	return done, err
 }
 
-// reseal replaces a seal that the log no longer has.
-func (f *Forgetting) reseal(tx engine.Tx, was, fresh SealedHead) error {
-	changed, err := tx.Exec(`UPDATE journal_seal SET head = $3 WHERE org_no = $1 AND pos = $2 AND head = $4`, int64(f.org), int64(was.Pos), fresh.Head[:], was.Head[:])
+// reseal seals the log up to its end. It always moves the seal: a node may have
+// read lines after the old one before they were changed, and must not be able to
+// seal what it read.
+func (f *Forgetting) reseal(tx engine.Tx, j journalState) (fresh SealedHead, err error) {
+	now, changed := engine.Millis(f.s.j.db.Now()), int64(0)
+	fresh = j.sealed
+	fresh.Pos, fresh.Head = f.at, f.is.Head()
+	if j.hasSeal {
+		changed, err = tx.Exec(`UPDATE journal_seal SET pos = $2, head = $3, sealed_at = $4 WHERE org_no = $1 AND pos = $5 AND head = $6`,
+			int64(f.org), int64(fresh.Pos), fresh.Head[:], now, int64(j.sealed.Pos), j.sealed.Head[:])
+	} else {
+		changed, err = tx.Exec(`INSERT INTO journal_seal (org_no, pos, head, sealed_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+			int64(f.org), int64(fresh.Pos), fresh.Head[:], now)
+	}
 	if err == nil && changed != 1 {
 		err = ErrForgetAgain
 	}
-	if err != nil || f.alone {
-		return err
-	}
-	document := audit.Acceptance{Reason: "a patient was erased", Logs: []audit.Witnessed{
-		{Org: fresh.ID, No: int64(fresh.Org), Name: fresh.Name, Pos: int64(fresh.Pos), Head: fresh.Head}}}
-	return f.s.insertAcceptance(tx, &document, engine.Millis(f.s.j.db.Now()))
+	return fresh, err
 }
 
-// sequenceHere assigns positions to all committed entries of an organisation,
-// within a transaction that then keeps others from doing so. It does nothing on
-// SQLite.
-func (s *Journal) sequenceHere(tx engine.Tx, org access.OrgNo) error {
-	if !s.db.Dialect().Sequenced {
+// placePending assigns positions to all committed entries if one of them is about
+// the resources, which is rare, because [System.Forget] did so a moment ago.
+// Others have to wait for the end of the transaction then, so it leaves entries
+// about anything else to them. It does nothing on SQLite.
+func (f *Forgetting) placePending(tx engine.Tx) error {
+	if !f.s.j.db.Dialect().Sequenced {
 		return nil
 	}
-	if err := tx.Query(sequenceLock, func(engine.Row) error { return nil }, []int64{int64(org)}); err != nil {
+	concerned := false
+	if err := tx.Query(`SELECT audit FROM journal_pending WHERE org_no = $1`, func(r engine.Row) error {
+		concerned = concerned || f.concerns(r.Raw(0))
+		return nil
+	}, int64(f.org)); err != nil || !concerned {
+		return err
+	}
+	if err := tx.Query(sequenceLock, func(engine.Row) error { return nil }, []int64{int64(f.org)}); err != nil {
 		return err
 	}
 	for {
 		given := int64(0)
-		if err := tx.Query(sequence, func(r engine.Row) error { given += r.Int(1); return nil }, int64(org), sequenceEntries); err != nil || given < sequenceEntries {
+		if err := tx.Query(sequence, func(r engine.Row) error { given += r.Int(1); return nil }, int64(f.org), sequenceEntries); err != nil || given < sequenceEntries {
 			return err
 		}
 	}

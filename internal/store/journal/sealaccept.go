@@ -224,9 +224,19 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 	return accepted, s.j.witness.replace(seen.document().Sign(s.j.auditKey))
 }
 
+// acceptanceLock is the key under which acceptances are stored.
+const acceptanceLock = 0x616e6f6461636370
+
 // insertAcceptance stores an acceptance with a time after all others. Rows that
-// are not authentic are ignored.
+// are not authentic are ignored. Nodes read the acceptances after the last one
+// they know, so they must become visible in the order of their times: others
+// wait until the transaction ends.
 func (s System) insertAcceptance(tx engine.Tx, document *audit.Acceptance, at int64) error {
+	if lock := s.j.db.Dialect().LockKey; lock != "" {
+		if err := tx.Query(lock, nil, int64(acceptanceLock)); err != nil {
+			return err
+		}
+	}
 	before, err := s.acceptances(tx, 0)
 	if err != nil {
 		return err
