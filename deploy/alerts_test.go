@@ -36,6 +36,9 @@ var trials = map[string]trial{
 	"AnodyneWritesWait": {course: course{hold: 40 * time.Minute, ongoing: true}, fault: lockFile, shows: slowWrite},
 	"AnodyneWorkerStalled": {fault: func(n *node) { n.exec(`ALTER TABLE journal_seal RENAME TO away`) },
 		shows: moved("anodyne_worker_rounds_total", `result="error",worker="sealer"`), only: `worker="sealer"`},
+	"AnodyneOrganizationsFailing": {engine: storetest.Postgres, fault: stopSequencer,
+		shows: at(`anodyne_worker_failing_organizations{worker="sequencer",job="anodyne"}`, func(v float64) bool { return v > 0 }), only: `worker="sequencer"`},
+	"AnodyneNodeAlone":      {engine: storetest.Postgres, fault: func(n *node) { n.exec(`ALTER TABLE leader RENAME TO away`) }, shows: isAlone, only: `duty="alone"`},
 	"AnodyneSequencerStuck": {engine: storetest.Postgres, fault: stopSequencer, shows: over("anodyne_journal_oldest_pending_seconds", 60)},
 	"AnodyneSealerStuck":    {fault: makeHole, shows: over("anodyne_journal_oldest_unsealed_seconds", 300)},
 	"AnodyneSealBroken":     {fault: func(n *node) { n.sealed(); n.exec(`DELETE FROM journal_seal`) }, shows: over("anodyne_audit_seal_broken", 0)},
@@ -105,7 +108,7 @@ func (tr trial) run(t *testing.T, r rule) {
 		storetest.PutKeys(t, dir)
 	}
 	n := newNode(t, engine, dir)
-	before, _ := n.look()
+	before, _ := n.eventually(nil, func(_, now scrape) bool { return !isAlone(now, now) }) // until a node is elected
 	tr.fault(n)
 	after, when := n.eventually(before, tr.shows)
 	c := tr.course
@@ -180,6 +183,9 @@ func at(series string, is func(float64) bool) func(before, now scrape) bool {
 		return there && was && is(v)
 	}
 }
+
+// isAlone expects a node that does not hear from an elected one.
+var isAlone = at(`anodyne_node_duty{duty="alone",job="anodyne"}`, func(v float64) bool { return v == 1 })
 
 // A process that has nearly used up its files.
 func TestFilesRunOut(t *testing.T) {

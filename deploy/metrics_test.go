@@ -7,7 +7,6 @@ import (
 	"flag"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/config"
-	"anodyne.example/anodyne/internal/server"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // files returns the files in this directory by name, without the tests.
@@ -43,7 +42,7 @@ var metric = regexp.MustCompile(`\b(?:anodyne|go|process)_[a-z0-9_]+\b`)
 // Every metric used in an alert or panel is exported by a server.
 func TestMetricsExist(t *testing.T) {
 	t.Parallel()
-	exposed := metricsOfAServer(t)
+	exposed := metricsOfServers(t)
 	for _, name := range append([]string{rulesFile, "grafana/anodyne.json"}, rulesTests...) {
 		names := metric.FindAllString(files(t)[name], -1)
 		least := 5
@@ -61,32 +60,18 @@ func TestMetricsExist(t *testing.T) {
 	}
 }
 
-// metricsOfAServer starts a server, sends it a request and returns the names
-// of the exported metrics.
-func metricsOfAServer(t *testing.T) map[string]bool {
+// metricsOfServers starts a server on each engine, sends it a request and returns
+// the names of the exported metrics.
+func metricsOfServers(t *testing.T) map[string]bool {
 	t.Helper()
-	var cfg config.Config
-	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
-	cfg.Serve(flags)
-	dir := t.TempDir()
-	if err := flags.Parse([]string{"--database", "sqlite:" + filepath.Join(dir, "a.db"), "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Finish()
-	s, err := server.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
-	get(t, s.URL()+"/v1/patients")
 	exposed := map[string]bool{}
-	for line := range strings.Lines(get(t, s.AdminURL()+"/metrics")) {
-		if !strings.HasPrefix(line, "#") {
-			exposed[metric.FindString(line)] = true
+	for _, engine := range storetest.Engines {
+		n := newNode(t, engine, "")
+		get(t, n.url+"/v1/patients")
+		for line := range strings.Lines(get(t, n.metricsURL)) {
+			if !strings.HasPrefix(line, "#") {
+				exposed[metric.FindString(line)] = true
+			}
 		}
 	}
 	return exposed

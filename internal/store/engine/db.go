@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // Config describes the database to open.
@@ -80,6 +81,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	if cfg.Registry != nil {
 		cfg.Registry.MustRegister(newPoolCollector(db.engine.connections))
+		if db.Shared() { // otherwise there are no elections
+			db.nodes.rounds = worker.NewRounds(cfg.Registry, electionWorker, pulseEvery)
+		}
 	}
 	return db, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/store/signal"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // Duty is what a node does in the background, among those that share the
@@ -55,6 +56,7 @@ type nodes struct {
 	again   time.Time // when to poll once more after an alarm, or zero
 	pulsed  *signal.Signal
 	resigns chan struct{} // the elected node has resigned
+	rounds  *worker.Rounds
 }
 
 // Pulse is a sign of life of the elected node.
@@ -69,8 +71,11 @@ type Pulse struct {
 }
 
 func newNodes() *nodes {
-	return &nodes{hears: map[string]func(string){}, pulsed: signal.New(), resigns: make(chan struct{}, 1)}
+	return &nodes{hears: map[string]func(string){}, pulsed: signal.New(), resigns: make(chan struct{}, 1), rounds: worker.NewRounds(nil, electionWorker, pulseEvery)}
 }
+
+// electionWorker is the name of elections in metrics.
+const electionWorker = "election"
 
 // Hear calls heard with each text that a node sends on a channel with
 // [DB.Tell], while [DB.Listen] runs. It must be called before that.

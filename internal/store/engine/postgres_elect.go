@@ -47,6 +47,7 @@ func (e *postgresEngine) elect(ctx context.Context, n *nodes, log *slog.Logger) 
 	for ctx.Err() == nil {
 		err := e.candidate(ctx, n, log)
 		if ctx.Err() == nil {
+			n.rounds.Done(err)
 			log.Warn("cannot take part in the election for background work; this node does all of it in the meantime", "error", err)
 		}
 		pause(ctx, time.Second)
@@ -78,6 +79,7 @@ func (e *postgresEngine) candidate(ctx context.Context, n *nodes, log *slog.Logg
 				return e.failed(ctx, err)
 			}
 		}
+		n.rounds.Done(nil)
 		select {
 		case <-tick.C:
 		case <-c.resigns:
