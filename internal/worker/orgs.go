@@ -19,6 +19,9 @@ const (
 	longestSetback = 10 * time.Second
 	// retriesAtOnce bounds how many of them are tried again at a time.
 	retriesAtOnce = 4
+	// failsFor is how long an organisation counts as failing. One that is still
+	// tried fails again sooner: the elected node polls once a minute.
+	failsFor = 2 * time.Minute
 	// orgsLogged is how often a worker logs that organisations fail.
 	orgsLogged = 30 * time.Second
 )
@@ -30,7 +33,7 @@ type Orgs struct {
 	log     *slog.Logger
 	name    string
 	errors  prometheus.Counter
-	failing prometheus.Gauge
+	failing prometheus.GaugeFunc
 
 	mu      sync.Mutex
 	late    map[access.OrgNo]*setback
@@ -42,6 +45,7 @@ type Orgs struct {
 // setback is the state of an organisation whose work failed.
 type setback struct {
 	pause time.Duration
+	last  time.Time // when it failed
 	next  time.Time
 	busy  bool // being tried
 	again bool // there is new work since it was tried
@@ -54,11 +58,15 @@ func NewOrgs(registry prometheus.Registerer, log *slog.Logger, name string) *Org
 	failures := shared(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "anodyne_worker_organization_errors_total", Help: "Errors of background workers that concerned one organisation.",
 	}, loop))
-	failing := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed at the last attempt.",
-	}, loop))
-	o := &Orgs{log: log, name: name, errors: failures.WithLabelValues(name), failing: failing.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
-	o.failing.Set(0)
+	o := &Orgs{log: log, name: name, errors: failures.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
+	o.failing = shared(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed at the last attempt, within two minutes.",
+		ConstLabels: prometheus.Labels{"worker": name},
+	}, func() float64 {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return float64(o.failed())
+	}))
 	return o
 }
 
@@ -119,7 +127,8 @@ func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
 			o.late[org] = late
 		}
 		late.pause = min(max(2*late.pause, firstSetback), longestSetback)
-		late.next, late.busy = time.Now().Add(late.pause), false
+		late.last, late.busy = time.Now(), false
+		late.next = late.last.Add(late.pause)
 		o.errors.Inc()
 		if time.Since(o.logged) >= orgsLogged {
 			o.logged = time.Now()
@@ -127,14 +136,13 @@ func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
 				"organization_number", org, "failing_organizations", o.failed(), "error", err)
 		}
 	}
-	o.failing.Set(float64(o.failed()))
 	return err
 }
 
-// failed counts the organisations that failed themselves.
+// failed counts the organisations that failed themselves, a short time ago.
 func (o *Orgs) failed() (n int) {
 	for _, late := range o.late {
-		if late.pause > 0 {
+		if late.pause > 0 && time.Since(late.last) < failsFor {
 			n++
 		}
 	}

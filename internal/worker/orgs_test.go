@@ -57,6 +57,24 @@ func TestOrgsKeepFailuresApart(t *testing.T) {
 	})
 }
 
+// The work of an organisation that failed may be done by another node, or there
+// may be none any more. Then it is not tried again here.
+func TestOrgsAreNotCountedForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.DiscardHandler), "a")
+		_ = o.Done(t.Context(), 1, errBroken)
+		time.Sleep(failsFor - time.Second)
+		_ = o.Done(t.Context(), 2, errBroken)
+		if value(t, o.failing) != 2 {
+			t.Errorf("%v are failing", value(t, o.failing))
+		}
+		time.Sleep(time.Second)
+		if value(t, o.failing) != 1 {
+			t.Errorf("%v are failing, want only the one that failed a moment ago", value(t, o.failing))
+		}
+	})
+}
+
 func TestOrgsHaveNotFailedWhenTheWorkerStops(t *testing.T) {
 	var out bytes.Buffer
 	o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)), "a")
