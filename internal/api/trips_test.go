@@ -17,8 +17,8 @@ import (
 // transaction. Counting the request for its client is included.
 type cost struct {
 	sqlite, postgres, trips int
-	// each is how many statements every item in the body costs more. They
-	// travel together.
+	// each is how many statements every item in the body costs more on SQLite.
+	// On PostgreSQL, one statement inserts them all.
 	each int
 }
 
@@ -66,7 +66,7 @@ var asked = []question{
 	{"GET /v1/patients/{id}", "unknown", func(w *crowd) *reply { return w.get("/v1/patients/pat_00000000000000000000000000") }, cost{sqlite: 2, postgres: 3, trips: 2}},
 	{"POST /v1/patients/{id}/merge", "", func(w *crowd) *reply {
 		return w.post("/v1/patients/"+w.create("Again")+"/merge", `{"into":"`+w.create("Other")+`"}`)
-	}, cost{sqlite: 29, postgres: 28, trips: 9}},
+	}, cost{sqlite: 29, postgres: 27, trips: 9}},
 	{"GET /v1/patients/{id}/summary", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0] + "/summary") }, cost{sqlite: 4, postgres: 5, trips: 4}},
 	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)
@@ -79,11 +79,11 @@ var asked = []question{
 	{"POST /v1/patients/{id}/clinical-data", "one", func(w *crowd) *reply {
 		return w.add(w.patients[0], `{"data_type":"pain_scores","value":5}`)
 	}, cost{sqlite: 9, postgres: 9, trips: 5}},
-	{"POST /v1/patients/{id}/clinical-data", "a batch", func(w *crowd) *reply { return w.add(w.patients[0], w.batch(12), "Idempotency-Key", w.key()) }, cost{sqlite: 10, postgres: 11, trips: 7, each: 1}},
+	{"POST /v1/patients/{id}/clinical-data", "a batch", func(w *crowd) *reply { return w.add(w.patients[0], w.batch(12), "Idempotency-Key", w.key()) }, cost{sqlite: 10, postgres: 12, trips: 7, each: 1}},
 	// One of them has the time of a record with another value, so that both are read in the order of their identifiers.
 	{"POST /v1/patients/{id}/clinical-data", "a batch with a tie", func(w *crowd) *reply {
 		return w.add(w.patients[0], w.batch(0), "Idempotency-Key", w.key())
-	}, cost{sqlite: 11, postgres: 12, trips: 8, each: 1}},
+	}, cost{sqlite: 11, postgres: 13, trips: 8, each: 1}},
 	{"POST /v1/patients/{id}/clinical-data", "an opioid", func(w *crowd) *reply {
 		// Each time of another strength, so that they add up and alert.
 		return w.add(w.patients[0], `{"data_type":"medications","value":{"name":"oxycodone","strength":10.`+w.number()+`,"strength_unit":"mg","quantity":90,"days_supply":30}}`)
@@ -230,14 +230,14 @@ func TestStatementsOfARequest(t *testing.T) {
 				}
 				tally := n.trips.Last()
 				statements, trips := tally.Count()
-				want := a.cost.sqlite
+				want := a.cost.sqlite + a.cost.each*size
 				if n.store.Engine() == storetest.Postgres {
 					want = a.cost.postgres
 					if trips != a.cost.trips {
 						t.Errorf("%d items: %s %s: %d round trips, want %d:%s", size, a.route, a.how, trips, a.cost.trips, tally)
 					}
 				}
-				if want += a.cost.each * size; statements != want {
+				if statements != want {
 					t.Errorf("%d items: %s %s: %d statements, want %d:%s", size, a.route, a.how, statements, want, tally)
 				}
 			}

@@ -73,6 +73,7 @@ var unbound = map[string]string{
 	"DELETE FROM client_secret WHERE client_no":                "by the client's number, which has one organisation",
 	"UPDATE client_secret SET":                                 "by the client's number, which has one organisation",
 	"UPDATE client SET":                                        "by the client's number, for the operator",
+	"AS t (hash, org_no, client_no, scopes":                    "new tokens, each with its organisation",
 	"FROM token t JOIN client c":                               "the hash is the secret that tells the organisation",
 	"SELECT asked.place, found.* FROM unnest(":                 "runs a statement for each call of a round, with its own arguments",
 	"INTO rate_window":                                         "by the client's number, which has one organisation",

@@ -10,6 +10,7 @@ import (
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
+	issuing *engine.Together[*newToken]
 }
 
 // System is the clients of all organisations, for the operator, tokens, and
@@ -19,7 +20,7 @@ type System struct{ *tables }
 // New returns the clients of a database.
 func New(db *engine.DB, j *journal.Journal) System {
 	db.Carry(selectEpoch)
-	return System{&tables{db: db, journal: j}}
+	return System{&tables{db, j, engine.NewTogether(db, issue)}}
 }
 
 // Org is the clients of one organisation, for a client or member.

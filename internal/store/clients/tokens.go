@@ -35,9 +35,17 @@ func (t Token) Over(now time.Time) bool {
 // with every token would create a hot row per client.
 const LastUsedGrain = time.Minute
 
-// issuing is the group of writes that issue tokens. Those of other groups have
-// the number of an organisation.
-const issuing = 0
+// newToken is a token to store.
+type newToken struct {
+	hash            []byte
+	org             access.OrgNo
+	client          access.ClientNo
+	scopes          access.Scopes
+	issued, expires int64
+	smart           string
+	secret          []byte // the secret that the client used, or empty
+	stored          bool
+}
 
 // IssueToken stores a new token of a client and records that its secret was
 // used, unless that is already recorded. Because the caller may have read the
@@ -45,35 +53,76 @@ const issuing = 0
 // any, are still valid.
 func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scope access.Asked, lifetime time.Duration) (issued bool, err error) {
 	now := s.db.Now()
-	args := []any{tokenHash, int64(c.Org), int64(c.No), int64(scope.Scopes), engine.Millis(now), engine.Millis(now.Add(lifetime)), scope.SMART}
-	insert := issueToken + ` RETURNING 1`
-	if len(c.Secret.Hash) > 0 {
-		insert, args = issueToken+liveSecret+` RETURNING 1`, append(args, c.Secret.Hash)
+	token := &newToken{hash: tokenHash, org: c.Org, client: c.No, scopes: scope.Scopes, issued: engine.Millis(now), expires: engine.Millis(now.Add(lifetime)),
+		smart: scope.SMART, secret: c.Secret.Hash}
+	if len(token.secret) == 0 || now.Sub(c.Secret.UsedAt) < LastUsedGrain {
+		err = s.issuing.Do(ctx, 0, token)
+		return token.stored, err
 	}
-	used := len(c.Secret.Hash) > 0 && now.Sub(c.Secret.UsedAt) >= LastUsedGrain
-	write := s.db.Write // the row of a secret is locked
-	if !used {
-		write = func(ctx context.Context, fn func(engine.Tx) error) error { return s.db.WriteTogether(ctx, issuing, fn) }
-	}
-	err = write(ctx, func(tx engine.Tx) error {
-		issued = false
-		tx.Last(engine.Stmt{SQL: insert, Args: args, Each: func(engine.Row) error {
-			issued = true
-			return nil
-		}})
-		if used {
-			tx.Last(engine.Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
-				Args: []any{int64(c.No), c.Secret.Hash, engine.Millis(now), engine.Millis(now.Add(-LastUsedGrain))}})
-		}
+	// The row of the secret is locked, so it is not combined with others.
+	err = s.db.Write(ctx, func(tx engine.Tx) error {
+		issueOne(tx, token)
+		tx.Last(engine.Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
+			Args: []any{int64(c.No), token.secret, token.issued, engine.Millis(now.Add(-LastUsedGrain))}})
 		return nil
 	})
-	return issued, err
+	return token.stored, err
+}
+
+// issue stores new tokens.
+func issue(tx engine.Tx, _ int64, tokens []*newToken) {
+	if len(tokens) == 1 {
+		issueOne(tx, tokens[0])
+		return
+	}
+	n := len(tokens)
+	hashes, secrets, smart := make([][]byte, n), make([][]byte, n), make([]string, n)
+	orgs, clients, scopes, issued, expires := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	byHash := make(map[string]*newToken, n)
+	for i, t := range tokens {
+		hashes[i], orgs[i], clients[i], scopes[i], issued[i], expires[i], smart[i], secrets[i] =
+			t.hash, int64(t.org), int64(t.client), int64(t.scopes), t.issued, t.expires, t.smart, t.secret
+		if t.secret == nil {
+			secrets[i] = []byte{}
+		}
+		t.stored = false
+		byHash[string(t.hash)] = t
+	}
+	tx.Last(engine.Stmt{SQL: issueTokens, Args: []any{hashes, orgs, clients, scopes, issued, expires, smart, secrets}, Each: func(r engine.Row) error {
+		if t := byHash[string(r.Raw(0))]; t != nil {
+			t.stored = true
+		}
+		return nil
+	}})
+}
+
+func issueOne(tx engine.Tx, t *newToken) {
+	args := []any{t.hash, int64(t.org), int64(t.client), int64(t.scopes), t.issued, t.expires, t.smart}
+	insert := issueToken
+	if len(t.secret) > 0 {
+		insert, args = issueToken+liveSecret, append(args, t.secret)
+	}
+	t.stored = false
+	tx.Last(engine.Stmt{SQL: insert + ` RETURNING hash`, Args: args, Each: func(engine.Row) error {
+		t.stored = true
+		return nil
+	}})
 }
 
 const (
 	issueToken = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at, smart) SELECT $1, org_no, client_no, $4, $5, $6, $7
 		FROM client WHERE client_no = $3 AND org_no = $2 AND revoked_at IS NULL`
 	liveSecret = ` AND EXISTS (SELECT 1 FROM client_secret s WHERE s.client_no = $3 AND s.hash = $8 AND (s.expires_at IS NULL OR s.expires_at > $5))`
+
+	// issueTokens is the same for many tokens, on PostgreSQL. LIMIT keeps it from
+	// reading whole tables to join them.
+	issueTokens = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at, smart)
+		SELECT t.hash, live.org_no, live.client_no, t.scopes, t.issued_at, t.expires_at, t.smart
+		FROM unnest(CAST($1 AS BYTEA[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS TEXT[]), CAST($8 AS BYTEA[]))
+			AS t (hash, org_no, client_no, scopes, issued_at, expires_at, smart, secret)
+		CROSS JOIN LATERAL (SELECT c.org_no, c.client_no FROM client c WHERE c.client_no = t.client_no AND c.org_no = t.org_no AND c.revoked_at IS NULL LIMIT 1) AS live
+		WHERE t.secret = '' OR (SELECT s.expires_at IS NULL OR s.expires_at > t.issued_at FROM client_secret s WHERE s.client_no = t.client_no AND s.hash = t.secret LIMIT 1)
+		RETURNING hash`
 )
 
 // Token looks up a token. Its scopes are limited to those that its client still

@@ -15,9 +15,6 @@ type engine interface {
 	// may run more than once and must not have other side effects. The context
 	// is honoured until fn starts.
 	write(ctx context.Context, fn func(Tx) error) error
-	// writeTogether is a write that may be combined with others; see
-	// [DB.WriteTogether].
-	writeTogether(ctx context.Context, group int64, fn func(Tx) error) error
 	// lookup runs one statement that reads a few rows; see [DB.Lookup].
 	lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error
 	// tally adds a call to the next round, and startTallies starts that; see

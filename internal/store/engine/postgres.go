@@ -72,7 +72,6 @@ type postgresEngine struct {
 	asks      *Rounds[ask, found]
 	observe   Observe
 	sqlForAll sync.Map // SQL of rounds by SQL as written
-	together  together
 	// acquiring is the number of callers waiting for a connection.
 	acquiring atomic.Int64
 	// lent is the number of connections acquired so far.

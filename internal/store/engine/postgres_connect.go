@@ -45,6 +45,7 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 		}
 	}
 	conn.StatementCacheCapacity = 256
+	cfg.AfterConnect = sendsArrays
 	conn.OnNotice = noteWarning
 	several := namesSeveral(conn)
 	if several && conn.ValidateConnect == nil {

@@ -122,7 +122,7 @@ func encode(args []any, types []uint32) (values [][]byte, formats []int16) {
 		case []byte:
 			values[i] = v
 		case []int64:
-			values[i] = array(len(v), 8*len(v), pgtype.Int8OID)
+			values[i] = arrayOf(len(v), 8*len(v), pgtype.Int8OID)
 			for _, n := range v {
 				values[i] = binary.BigEndian.AppendUint32(values[i], 8)
 				values[i] = binary.BigEndian.AppendUint64(values[i], uint64(n))
@@ -145,7 +145,7 @@ func texts[T string | []byte](list []T, oid uint32) []byte {
 	for _, v := range list {
 		size += len(v)
 	}
-	b := array(len(list), size, oid)
+	b := arrayOf(len(list), size, oid)
 	for _, v := range list {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(v)))
 		b = append(b, v...)
@@ -153,9 +153,9 @@ func texts[T string | []byte](list []T, oid uint32) []byte {
 	return b
 }
 
-// array returns the beginning of an array of n elements in one dimension, with
+// arrayOf returns the beginning of an array of n elements in one dimension, with
 // room for their lengths and bytes.
-func array(n, bytes int, oid uint32) []byte {
+func arrayOf(n, bytes int, oid uint32) []byte {
 	b := make([]byte, 0, 20+4*n+bytes)
 	for _, v := range []uint32{1, 0, oid, uint32(n), 1} { // dimensions, no NULL, type, length, first index
 		b = binary.BigEndian.AppendUint32(b, v)

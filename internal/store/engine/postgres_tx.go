@@ -36,7 +36,7 @@ func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
 
 func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) error {
 	if !t.begun() {
-		_, err := t.send(Stmt{sql, args, each})
+		_, err := t.send(Stmt{SQL: sql, Args: args, Each: each})
 		return err
 	}
 	ctx, cancel := t.limited()
@@ -58,6 +58,7 @@ func (t *postgresTx) Many(stmts ...Stmt) error {
 // the last one changed.
 func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
 	batch := &pgx.Batch{}
+	stmts = t.e.combined(stmts)
 	if !t.begun() {
 		stmts = slices.Insert(stmts, 0, Stmt{SQL: t.begin})
 		t.begin = ""

@@ -72,18 +72,6 @@ func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
 	return db.traced(ctx, "store.write", func(ctx context.Context) error { return db.engine.write(ctx, fn) })
 }
 
-// WriteTogether is like Write. On PostgreSQL, writes of the same group that wait
-// at the same time are one transaction, as far as they only defer statements
-// with Tx.Last. If that is rolled back, each runs again in its own. Such writes
-// of a group must lock rows in the same order: there may be only one row that
-// several of them lock.
-func (db *DB) WriteTogether(ctx context.Context, group int64, fn func(Tx) error) error {
-	if db.tracer == nil {
-		return db.engine.writeTogether(ctx, group, fn)
-	}
-	return db.traced(ctx, "store.write", func(ctx context.Context) error { return db.engine.writeTogether(ctx, group, fn) })
-}
-
 func (db *DB) traced(ctx context.Context, name string, call func(context.Context) error) error {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return call(ctx)

@@ -154,7 +154,7 @@ func (t *sqliteTx) Exec(sql string, args ...any) (int64, error) {
 }
 
 func (t *sqliteTx) Query(sql string, each func(Row) error, args ...any) error {
-	return t.run(Stmt{sql, args, each})
+	return t.run(Stmt{SQL: sql, Args: args, Each: each})
 }
 
 func (t *sqliteTx) Many(stmts ...Stmt) error {

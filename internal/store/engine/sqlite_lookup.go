@@ -11,10 +11,6 @@ func (e *sqliteEngine) lookup(ctx context.Context, sql string, each func(Row) er
 	return e.read(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
 }
 
-func (e *sqliteEngine) writeTogether(ctx context.Context, _ int64, fn func(Tx) error) error {
-	return e.write(ctx, fn)
-}
-
 func (e *sqliteEngine) tally(_ context.Context, _ string, _ []int64, tell func(Row, error)) {
 	tell(nil, errors.ErrUnsupported)
 }

@@ -19,6 +19,12 @@ type Stmt struct {
 	SQL  string
 	Args []any
 	Each func(Row) error
+	// Alike is set for an INSERT of one row if PostgreSQL may insert the rows of
+	// statements that follow each other in one: those with the same SQL and the
+	// same first Alike arguments, which are integers. Such statements must have
+	// different keys. The SQL is INSERT INTO ... VALUES (...), or INSERT INTO ...
+	// SELECT ... FROM one table.
+	Alike int
 }
 
 // Tx runs the statements of one transaction, on either engine. SQL is written

@@ -126,7 +126,7 @@ func (s *Journal) journalRows(org access.OrgNo, rows ...[]any) []engine.Stmt {
 		if d.JournalHead != "" {
 			args = append(args, int64(len(rows)-1-i))
 		}
-		stmts = append(stmts, engine.Stmt{SQL: d.Journal, Args: args})
+		stmts = append(stmts, engine.Stmt{SQL: d.Journal, Args: args, Alike: 1})
 	}
 	return stmts
 }

@@ -125,11 +125,10 @@ func (s *Journal) Change(ctx context.Context, org access.OrgNo, fn func(engine.T
 	return s.ChangeIn(ctx, []access.OrgNo{org}, fn)
 }
 
-// ChangeTogether is Change for a write whose deferred statements lock no
-// existing row but the counter of the organisation. It may be combined with
-// others of the organisation; see [engine.DB.WriteTogether].
-func (s *Journal) ChangeTogether(ctx context.Context, org access.OrgNo, fn func(engine.Tx) error) error {
-	return s.changed([]access.OrgNo{org}, s.db.WriteTogether(ctx, int64(org), fn))
+// Changed wakes followers after a write that appended to the journal of one
+// organisation, unless it failed, and returns its error.
+func (s *Journal) Changed(org access.OrgNo, err error) error {
+	return s.changed([]access.OrgNo{org}, err)
 }
 
 // ChangeIn is Change for a write that appends to the journals of several

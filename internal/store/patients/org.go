@@ -18,6 +18,8 @@ type tables struct {
 	counts  *metrics
 	// remembered caches the aliases of organisations.
 	remembered rememberedAliases
+	// creating combines the new patients of an organisation.
+	creating *engine.Together[newPatient]
 }
 
 // System does the work on the patients of all organisations: alerts due with a
@@ -27,7 +29,9 @@ type System struct{ *tables }
 // New returns the patients of a database. It registers the metrics of the
 // workers with registry, if not nil.
 func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys, registry prometheus.Registerer) System {
-	return System{&tables{db, j, keys, newMetrics(registry), rememberedAliases{signal: signal.New()}}}
+	t := &tables{db: db, journal: j, keys: keys, counts: newMetrics(registry), remembered: rememberedAliases{signal: signal.New()}}
+	t.creating = engine.NewTogether(db, t.create)
+	return System{t}
 }
 
 // Org is the patients of one organisation.

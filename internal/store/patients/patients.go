@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -19,18 +20,31 @@ import (
 // The number is assigned last, together with COMMIT: numbers are given without
 // gaps, and a patient never becomes visible before one with a lower number.
 func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
-	create := func(tx engine.Tx) error {
+	if key == nil && p.Identifiers == (pain.Identifiers{}) { // there is nothing to look up first
+		return out, o.journal.Changed(o.org, o.creating.Do(ctx, int64(o.org), newPatient{p, c}))
+	}
+	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
 		claimed, err := o.identify(tx, p)
 		if err == nil {
 			o.keepPatient(tx, p, claimed, c)
 		}
-		return err
+		return out, err
+	})
+}
+
+// newPatient is a patient to store, without identifiers.
+type newPatient struct {
+	*pain.Patient
+	change journal.Change
+}
+
+// create stores new patients of an organisation.
+func (t *tables) create(tx engine.Tx, org int64, list []newPatient) {
+	people, changes := make([]*pain.Patient, len(list)), make([]journal.Change, len(list))
+	for i, p := range list {
+		people[i], changes[i] = p.Patient, p.change
 	}
-	if key == nil {
-		// Without identifiers there is nothing to look up first.
-		return out, o.journal.ChangeTogether(ctx, o.org, create)
-	}
-	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) { return out, create(tx) })
+	t.of(access.OrgNo(org)).keepPatients(tx, people, make([][]pain.Identifier, len(list)), changes)
 }
 
 // keepPatient stores a new patient, whose identifiers were claimed.
@@ -48,9 +62,11 @@ func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain
 	tx.Last(engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), int64(len(people))}})
 	for i, p := range people {
 		after := int64(len(people) - 1 - i) // the number of patients with higher numbers
-		tx.Last(engine.Stmt{SQL: insert,
+		tx.Last(engine.Stmt{SQL: insert, Alike: 1,
 			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON(), after})})
-		o.numberIdentifiers(tx, claimed[i], after)
+	}
+	for i := range people {
+		o.numberIdentifiers(tx, claimed[i], int64(len(people)-1-i))
 	}
 }
 

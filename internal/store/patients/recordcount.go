@@ -109,7 +109,7 @@ func (o Org) keepCounts(tx engine.Tx, patientNo int64, stored map[int64][]byte, 
 			return err
 		}
 		tx.Last(engine.Stmt{SQL: `INSERT INTO record_count (org_no, patient_no, period, counts) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (org_no, patient_no, period) DO UPDATE SET counts = excluded.counts`,
+			ON CONFLICT (org_no, patient_no, period) DO UPDATE SET counts = excluded.counts`, Alike: 2,
 			Args: []any{int64(o.org), patientNo, period, packCounts(sum)}})
 	}
 	return nil

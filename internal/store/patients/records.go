@@ -51,7 +51,7 @@ func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
 		corrects = rec.Corrects.Bytes()
 	}
 	return engine.Stmt{SQL: `INSERT INTO clinical_record (org_no, patient_no, id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, Alike: 2,
 		Args: []any{int64(o.org), patientNo, rec.ID.Bytes(), engine.Millis(rec.RecordedAt), int64(rec.Type), statusCode(rec.Status), corrects,
 			engine.Millis(rec.CreatedAt), rec.Value.JSON(), rec.Notes, rec.Source, rec.Author, rec.EncounterID}}
 }

@@ -319,6 +319,6 @@ func (o Org) keepSeries(tx engine.Tx, patientNo int64, year int, s *series.Serie
 	}
 	s.Sort()
 	tx.Last(engine.Stmt{SQL: `INSERT INTO patient_series (org_no, patient_no, year, bytes) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (org_no, patient_no, year) DO UPDATE SET bytes = excluded.bytes`,
+		ON CONFLICT (org_no, patient_no, year) DO UPDATE SET bytes = excluded.bytes`, Alike: 2,
 		Args: []any{int64(o.org), patientNo, year, s.Encode(nil)}})
 }

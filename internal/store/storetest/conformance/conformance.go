@@ -32,6 +32,7 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 		"a lookup that fails":             lookupThatFails,
 		"a lookup behind a lock":          lookupBehindALock,
 		"combined writes":                 combinedWrites,
+		"rows alike":                      rowsAlike,
 		"a shared transaction":            sharedTransaction,
 	} {
 		t.Run(name, func(t *testing.T) {

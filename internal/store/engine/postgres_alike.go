@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// Most of the cost of inserting a small row is that of its statement. Adjacent
+// statements that insert one row each are therefore sent as one, with an array
+// for each column; see [Stmt.Alike].
+
+// alikeMost bounds the rows of one statement.
+const alikeMost = 1000
+
+// combined returns statements with those combined that insert rows alike.
+func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
+	var all []Stmt // nil until some were combined
+	for i, end := 0, 0; i < len(stmts); i = end {
+		end = i + 1
+		for end < len(stmts) && end-i < alikeMost && alike(&stmts[i], &stmts[end]) {
+			end++
+		}
+		if end-i > 1 && all == nil {
+			all = append(make([]Stmt, 0, len(stmts)), stmts[:i]...)
+		}
+		switch {
+		case end-i > 1:
+			all = append(all, e.insertAll(stmts[i:end]))
+		case all != nil:
+			all = append(all, stmts[i])
+		}
+	}
+	if all == nil {
+		return stmts
+	}
+	return all
+}
+
+// alike reports whether two statements can be combined.
+func alike(a, b *Stmt) bool {
+	return a.Alike > 0 && a.Alike == b.Alike && a.Each == nil && b.Each == nil && a.SQL == b.SQL &&
+		slices.EqualFunc(a.Args[:a.Alike], b.Args[:b.Alike], func(a, b any) bool { return a.(int64) == b.(int64) })
+}
+
+// insertAll returns one statement for several that are alike.
+func (e *postgresEngine) insertAll(stmts []Stmt) Stmt {
+	first := stmts[0]
+	args, types := slices.Clone(first.Args[:first.Alike]), make([]string, len(first.Args))
+	for n := first.Alike; n < len(first.Args); n++ {
+		var column encodedArray
+		if column, types[n] = columnOf(stmts, n); types[n] != "" {
+			args = append(args, column)
+		}
+	}
+	return Stmt{SQL: e.forRows(&first, types), Args: args}
+}
+
+// forRows returns the SQL that inserts a row for each element of arrays. A
+// column without a type is NULL in all rows.
+func (e *postgresEngine) forRows(s *Stmt, types []string) string {
+	key := s.SQL + " " + strings.Join(types, " ")
+	if done, ok := e.sqlForAll.Load(key); ok {
+		return done.(string)
+	}
+	var arrays, names []string
+	for n, array := range types {
+		if array != "" {
+			arrays = append(arrays, "CAST($"+strconv.Itoa(s.Alike+len(arrays)+1)+" AS "+array+")")
+			names = append(names, "a"+strconv.Itoa(n+1))
+		}
+	}
+	sql := placeholder.ReplaceAllStringFunc(e.rewrite(s.SQL), func(p string) string {
+		n, _ := strconv.Atoi(p[1:])
+		switch {
+		case n <= s.Alike:
+			return p
+		case types[n-1] == "":
+			return "NULL"
+		}
+		return "each.a" + p[1:]
+	})
+	done := fromEach(sql, "unnest("+strings.Join(arrays, ", ")+") AS each ("+strings.Join(names, ", ")+")")
+	e.sqlForAll.Store(key, done)
+	return done
+}
+
+// fromEach returns an INSERT of one row with a list to select from.
+func fromEach(sql, each string) string {
+	if before, after, ok := strings.Cut(sql, " FROM "); ok {
+		return before + " FROM " + each + " CROSS JOIN " + after
+	}
+	before, after, ok := strings.Cut(sql, "VALUES (")
+	depth, end := 1, 0
+	for ; end < len(after) && depth > 0; end++ {
+		switch after[end] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+	}
+	if !ok || depth > 0 {
+		panic("not an INSERT of one row: " + sql)
+	}
+	return before + "SELECT " + after[:end-1] + " FROM " + each + after[end:]
+}
+
+// columnOf returns the array of argument n of statements, and its type. If all
+// are NULL, the type is "".
+func columnOf(stmts []Stmt, n int) (column encodedArray, array string) {
+	var oid uint32
+	for i := range stmts {
+		switch stmts[i].Args[n].(type) {
+		case nil:
+			continue
+		case int64, int:
+			array, oid = "BIGINT[]", pgtype.Int8OID
+		case string:
+			array, oid = "TEXT[]", pgtype.TextOID
+		case []byte:
+			array, oid = "BYTEA[]", pgtype.ByteaOID
+		default:
+			panic(fmt.Sprintf("a row has an argument of type %T", stmts[i].Args[n]))
+		}
+		break
+	}
+	if array == "" {
+		return nil, ""
+	}
+	size := 0
+	for i := range stmts {
+		switch v := stmts[i].Args[n].(type) {
+		case string:
+			size += len(v)
+		case []byte:
+			size += len(v)
+		default:
+			size += 8
+		}
+	}
+	column = arrayOf(len(stmts), size, oid)
+	for i := range stmts {
+		switch v := stmts[i].Args[n].(type) {
+		case nil:
+			column = binary.BigEndian.AppendUint32(column, 1<<32-1)
+			binary.BigEndian.PutUint32(column[4:], 1) // there are NULLs
+		case int64:
+			column = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(column, 8), uint64(v))
+		case int:
+			column = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(column, 8), uint64(v))
+		case string:
+			column = append(binary.BigEndian.AppendUint32(column, uint32(len(v))), v...)
+		case []byte:
+			column = append(binary.BigEndian.AppendUint32(column, uint32(len(v))), v...)
+		}
+	}
+	return column, array
+}
+
+// encodedArray is an array as it is sent.
+type encodedArray []byte
+
+// sendsArrays lets a connection accept encoded arrays as arguments.
+func sendsArrays(_ context.Context, conn *pgx.Conn) error {
+	for _, oid := range []uint32{pgtype.Int8ArrayOID, pgtype.TextArrayOID, pgtype.ByteaArrayOID} {
+		known, _ := conn.TypeMap().TypeForOID(oid)
+		conn.TypeMap().RegisterType(&pgtype.Type{Name: known.Name, OID: oid, Codec: arrayCodec{known.Codec}})
+	}
+	return nil
+}
+
+// arrayCodec is the codec of an array, for encoded ones too.
+type arrayCodec struct{ pgtype.Codec }
+
+// PlanEncode implements [pgtype.Codec].
+func (c arrayCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	if _, ok := value.(encodedArray); ok && format == pgtype.BinaryFormatCode {
+		return arrayPlan{}
+	}
+	return c.Codec.PlanEncode(m, oid, format, value)
+}
+
+type arrayPlan struct{}
+
+// Encode implements [pgtype.EncodePlan].
+func (arrayPlan) Encode(value any, buf []byte) ([]byte, error) {
+	return append(buf, value.(encodedArray)...), nil
+}

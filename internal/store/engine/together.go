@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// writesPerRound bounds the number of writes in one transaction.
+const writesPerRound = 128
+
+// Together combines writes of one kind. On PostgreSQL, those of a group that
+// wait at the same time are made in one transaction. If that is rolled back,
+// each is made again in its own, so that no write fails because of another.
+type Together[W any] struct {
+	db  *DB
+	run func(tx Tx, group int64, writes []W)
+
+	mu     sync.Mutex
+	groups map[int64]*group[W] // those that have writes
+}
+
+type group[W any] struct {
+	*Rounds[W, struct{}]
+	writes int
+}
+
+// NewTogether returns writes that run carries out. It may only defer
+// statements with Tx.Last, and may be called more than once for a write. The
+// writes of a group must lock rows in the same order: there may be only one row
+// that several of them lock.
+func NewTogether[W any](db *DB, run func(tx Tx, group int64, writes []W)) *Together[W] {
+	return &Together[W]{db: db, run: run, groups: map[int64]*group[W]{}}
+}
+
+// Do makes a write and returns once it is durable. The context is honoured until
+// its transaction starts.
+func (t *Together[W]) Do(ctx context.Context, number int64, write W) error {
+	if t.db.tracer == nil {
+		return t.do(ctx, number, write)
+	}
+	return t.db.traced(ctx, "store.write", func(ctx context.Context) error { return t.do(ctx, number, write) })
+}
+
+func (t *Together[W]) do(ctx context.Context, number int64, write W) error {
+	if t.db.Dialect().Gathers {
+		own := t.join(number)
+		defer t.leave(number, own)
+		if _, err := own.Do(ctx, write); !errors.Is(err, ErrAlone) {
+			return err
+		}
+	}
+	return t.commit(ctx, number, []W{write})
+}
+
+// join returns a group, for one more write.
+func (t *Together[W]) join(number int64) *group[W] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	own := t.groups[number]
+	if own == nil {
+		own = &group[W]{Rounds: NewRounds(RoundsConfig{Lanes: 1, Most: writesPerRound, Binding: true}, func(ctx context.Context, writes []W, _ []struct{}) error {
+			err := t.commit(ctx, number, writes)
+			if len(writes) > 1 && concernsSome(err) { // it was rolled back
+				return fmt.Errorf("%w: %w", ErrAlone, err)
+			}
+			return err
+		})}
+		t.groups[number] = own
+	}
+	own.writes++
+	return own
+}
+
+func (t *Together[W]) leave(number int64, own *group[W]) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if own.writes--; own.writes == 0 {
+		delete(t.groups, number)
+	}
+}
+
+// commit makes writes in one transaction.
+func (t *Together[W]) commit(ctx context.Context, number int64, writes []W) error {
+	return t.db.engine.write(ctx, func(tx Tx) (err error) {
+		if len(writes) > 1 {
+			defer func() {
+				if p := recover(); p != nil { // nothing was sent
+					err = fmt.Errorf("%w: panic: %v", ErrAlone, p)
+				}
+			}()
+		}
+		t.run(tx, number, writes)
+		return nil
+	})
+}

@@ -1,0 +1,69 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/storetest"
+)
+
+// Statements that insert rows alike leave the same rows, combined or not.
+func rowsAlike(t *testing.T, open func() *store.Store) {
+	s := open()
+	storetest.Exec(t, s, `CREATE TABLE alike (org_no BIGINT, no BIGINT, word TEXT, bytes BYTEA, void BYTEA, double BIGINT, PRIMARY KEY (org_no, no))`)
+	storetest.Exec(t, s, `INSERT INTO setting (name, value) VALUES ('two', $1)`, []byte("2"))
+	insert := func(org, no int64, word, bytes any) engine.Stmt {
+		return engine.Stmt{SQL: `INSERT INTO alike (org_no, no, word, bytes, void, double) VALUES ($1, CAST($2 AS BIGINT), $3, $4, $5, 2 * (CAST($2 AS BIGINT) + 0)) ON CONFLICT (org_no, no) DO UPDATE SET word = excluded.word`,
+			Args: []any{org, no, word, bytes, nil}, Alike: 1}
+	}
+	from := func(no int64) engine.Stmt {
+		return engine.Stmt{SQL: `INSERT INTO alike (org_no, no, word) SELECT $1, $2, name FROM setting WHERE name = $3`, Args: []any{int64(3), no, "two"}, Alike: 1}
+	}
+	stmts := []engine.Stmt{
+		insert(1, 1, "a", []byte{0, 1}), insert(1, 2, nil, nil), insert(1, 3, "", []byte{}), insert(1, 4, `{"x","y"}`, []byte("NULL")),
+		insert(2, 1, nil, nil), insert(2, 2, nil, nil),
+		from(1), from(2),
+		{SQL: `UPDATE alike SET word = 'updated' WHERE org_no = 1 AND no = 2`},
+		insert(1, 3, "again", nil),
+	}
+	for no := int64(0); no < 2500; no++ {
+		stmts = append(stmts, insert(4, no, fmt.Sprint("word ", no), nil))
+	}
+	if err := s.Database().Write(t.Context(), func(tx engine.Tx) error {
+		if err := tx.Many(stmts[:6]...); err != nil {
+			return err
+		}
+		tx.Last(stmts[6:]...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := engine.Get(t.Context(), s.Database(), func(tx engine.Tx) (rows []string, err error) {
+		err = tx.Query(`SELECT org_no, no, word, bytes, void, double FROM alike WHERE org_no < 4 ORDER BY org_no, no`, func(r engine.Row) error {
+			row := fmt.Sprint(r.Int(0), r.Int(1))
+			for i := 2; i < 5; i++ {
+				if r.IsNull(i) {
+					row += " NULL"
+				} else {
+					row += fmt.Sprintf(" %q", r.Raw(i))
+				}
+			}
+			rows = append(rows, fmt.Sprint(row, " ", r.Int(5)))
+			return nil
+		})
+		return rows, err
+	})
+	want := []string{
+		`1 1 "a" "\x00\x01" NULL 2`, `1 2 "updated" NULL NULL 4`, `1 3 "again" "" NULL 6`, `1 4 "{\"x\",\"y\"}" "NULL" NULL 8`,
+		`2 1 NULL NULL NULL 2`, `2 2 NULL NULL NULL 4`, `3 1 "two" NULL NULL 0`, `3 2 "two" NULL NULL 0`,
+	}
+	if err != nil || !slices.Equal(rows, want) {
+		t.Errorf("%v %q, want %q", err, rows, want)
+	}
+	if n := storetest.Number(t, s, `SELECT count(*) FROM alike WHERE org_no = 4 AND word = 'word ' || no AND double = 2 * no`); n != 2500 {
+		t.Errorf("%d rows, want 2500", n)
+	}
+}
