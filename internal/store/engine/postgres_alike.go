@@ -54,16 +54,42 @@ func (e *postgresEngine) insertAll(stmts []Stmt) Stmt {
 	first := stmts[0]
 	args, types := slices.Clone(first.Args[:first.Alike]), make([]string, len(first.Args))
 	for n := first.Alike; n < len(first.Args); n++ {
-		var column encodedArray
-		if column, types[n] = columnOf(stmts, n); types[n] != "" {
-			args = append(args, column)
+		if types[n] = emptyColumn(stmts, n); types[n] != "" {
+			continue
 		}
+		var column encodedArray
+		column, types[n] = columnOf(stmts, n)
+		args = append(args, column)
 	}
 	return Stmt{SQL: e.forRows(&first, types), Args: args}
 }
 
-// forRows returns the SQL that inserts a row for each element of arrays. A
-// column without a type is NULL in all rows.
+// emptyColumn returns the SQL of the value that argument n has in all
+// statements, if that is NULL, 0 or an empty text, or else "". Many columns are
+// usually empty, and need not be sent. Other values would make too many different
+// statements.
+func emptyColumn(stmts []Stmt, n int) string {
+	var empty string
+	switch stmts[0].Args[n] {
+	case nil:
+		empty = "NULL"
+	case int64(0):
+		empty = "0"
+	case "":
+		empty = "''"
+	default:
+		return ""
+	}
+	for i := range stmts {
+		if stmts[i].Args[n] != stmts[0].Args[n] {
+			return ""
+		}
+	}
+	return empty
+}
+
+// forRows returns the SQL that inserts a row for each element of arrays. types
+// has the type of each array, or the SQL of a value that all rows have.
 func (e *postgresEngine) forRows(s *Stmt, types []string) string {
 	key := s.SQL + " " + strings.Join(types, " ")
 	if done, ok := e.sqlForAll.Load(key); ok {
@@ -71,7 +97,7 @@ func (e *postgresEngine) forRows(s *Stmt, types []string) string {
 	}
 	var arrays, names []string
 	for n, array := range types {
-		if array != "" {
+		if strings.HasSuffix(array, "[]") {
 			arrays = append(arrays, "CAST($"+strconv.Itoa(s.Alike+len(arrays)+1)+" AS "+array+")")
 			names = append(names, "a"+strconv.Itoa(n+1))
 		}
@@ -81,10 +107,10 @@ func (e *postgresEngine) forRows(s *Stmt, types []string) string {
 		switch {
 		case n <= s.Alike:
 			return p
-		case types[n-1] == "":
-			return "NULL"
+		case strings.HasSuffix(types[n-1], "[]"):
+			return "each.a" + p[1:]
 		}
-		return "each.a" + p[1:]
+		return types[n-1]
 	})
 	done := fromEach(sql, "unnest("+strings.Join(arrays, ", ")+") AS each ("+strings.Join(names, ", ")+")")
 	e.sqlForAll.Store(key, done)
@@ -112,8 +138,8 @@ func fromEach(sql, each string) string {
 	return before + "SELECT " + after[:end-1] + " FROM " + each + after[end:]
 }
 
-// columnOf returns the array of argument n of statements, and its type. If all
-// are NULL, the type is "".
+// columnOf returns the array of argument n of statements, not all of which are
+// NULL, and its type.
 func columnOf(stmts []Stmt, n int) (column encodedArray, array string) {
 	var oid uint32
 	for i := range stmts {
@@ -130,9 +156,6 @@ func columnOf(stmts []Stmt, n int) (column encodedArray, array string) {
 			panic(fmt.Sprintf("a row has an argument of type %T", stmts[i].Args[n]))
 		}
 		break
-	}
-	if array == "" {
-		return nil, ""
 	}
 	size := 0
 	for i := range stmts {
