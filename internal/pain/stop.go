@@ -1,6 +1,9 @@
 package pain
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // stopsWithoutDay reports whether a medicine was stopped or paused on an
 // unknown day.
@@ -52,6 +55,9 @@ func (r *Record) RestoreStop(on Date, now time.Time) {
 func (r *Record) stoppedMedication(now time.Time) (_ Medication, ok bool) {
 	if r.Type != TypeMedications || r.Value == (Value{}) || !DateOf(r.RecordedAt).Before(DateOf(now)) {
 		return Medication{}, false
+	}
+	if !strings.Contains(r.Value.json, `"stopped"`) && !strings.Contains(r.Value.json, `"on-hold"`) {
+		return Medication{}, false // so that most need not be decoded
 	}
 	v, err := medications.decode(r.Value)
 	return v, err == nil && v.stopsWithoutDay()
