@@ -130,7 +130,8 @@ func (n *nodes) beat(text string, now time.Time) {
 }
 
 // lead records until when this node is elected; zero means that it is not. A
-// node that is newly elected polls at once.
+// node that is newly elected polls at once, and once more when the leases of its
+// predecessor, which may have been killed, have ended.
 func (n *nodes) lead(until time.Time) (changed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,6 +139,9 @@ func (n *nodes) lead(until time.Time) (changed bool) {
 	n.leads = until
 	if changed {
 		n.alarms++
+	}
+	if changed && !until.IsZero() {
+		n.again = time.Now().Add(lookAgain)
 	}
 	return changed
 }
