@@ -14,9 +14,10 @@ import (
 const claimsAtOnce = 200
 
 // serveAll serves endpoints with work: own ones, and those that can be
-// claimed.
+// claimed. Those of organisations that failed are claimed separately, and after a
+// pause, because a claim may have to wait for a lock.
 func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook) error {
-	var free []webhooks.WaitingWebhook
+	var free, again []webhooks.WaitingWebhook
 	var errs error
 	now := l.now()
 	for _, found := range waiting {
@@ -31,8 +32,13 @@ func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook
 		switch {
 		case e != nil:
 			l.serveOwn(ctx, e, &found, now)
-		case !found.Held || found.Node == l.attendance.Node:
+		case found.Held && found.Node != l.attendance.Node: // by another node
+		case !l.metrics.orgs.HasFailed(found.Org):
 			free = append(free, found)
+		case l.metrics.orgs.Ready(found.Org):
+			again = append(again, found)
+		default:
+			l.miss()
 		}
 	}
 	for chunk := range slices.Chunk(free, claimsAtOnce) {
@@ -43,23 +49,22 @@ func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook
 			errs = errors.Join(errs, l.claimByOrg(ctx, chunk, err))
 		}
 	}
-	return errs
+	return errors.Join(errs, l.claimByOrg(ctx, again, nil))
 }
 
-// claimByOrg claims endpoints one organisation at a time, after claiming them
-// together failed, so that only those of the organisation at fault wait.
+// claimByOrg claims endpoints one organisation at a time, so that only those of
+// an organisation at fault wait. together is the error of claiming all of them
+// together, if that was tried.
 func (l *looker) claimByOrg(ctx context.Context, free []webhooks.WaitingWebhook, together error) (errs error) {
 	byOrg := map[access.OrgNo][]webhooks.WaitingWebhook{}
 	for _, w := range free {
 		byOrg[w.Org] = append(byOrg[w.Org], w)
 	}
-	if len(byOrg) == 1 {
+	if together != nil && len(byOrg) == 1 {
 		return l.metrics.orgs.Done(ctx, free[0].Org, together)
 	}
 	for org, list := range byOrg {
-		if l.metrics.orgs.Ready(org) {
-			errs = errors.Join(errs, l.metrics.orgs.Done(ctx, org, l.claim(ctx, list)))
-		}
+		errs = errors.Join(errs, l.metrics.orgs.Done(ctx, org, l.claim(ctx, list)))
 	}
 	return errs
 }

@@ -69,7 +69,10 @@ func (l *looker) round(ctx context.Context, news *journal.News) error {
 		err = l.lookAtDue(ctx)
 	}
 	for _, org := range orgs {
-		err = errors.Join(err, l.lookAt(ctx, org))
+		if lookErr := l.lookAt(ctx, org); lookErr != nil {
+			err = errors.Join(err, lookErr)
+			l.miss() // there may be no other notification, and no poll for long
+		}
 	}
 	return err
 }
@@ -102,7 +105,7 @@ func (l *looker) serveDue(ctx context.Context) {
 func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 	waiting, err := l.sys.WebhooksOf(ctx, org)
 	if err != nil {
-		return err
+		return l.metrics.orgs.Done(ctx, org, err)
 	}
 	if len(waiting) > 0 {
 		l.heads[org] = waiting[0].Head
@@ -154,13 +157,13 @@ func (l *looker) poll(ctx context.Context) error {
 	if missed || gone || l.now().Sub(l.swept).Abs() >= sweep { // negative if the clock was set back
 		steps = append(steps, l.sweep)
 	}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			l.miss()
-			return err
-		}
+	for _, step := range steps { // what one finds must not wait for another
+		err = errors.Join(err, step(ctx))
 	}
-	return nil
+	if err != nil {
+		l.miss()
+	}
+	return err
 }
 
 // callRoll checks which nodes are present and releases the claims of those
@@ -199,15 +202,20 @@ func (l *looker) lookAtDue(ctx context.Context) error {
 		after = webhooks.DueAfter(l.dueUpTo)
 	}
 	l.dueNext = time.Time{}
+	var failed error // of some organisations
 	for {
 		due, err := l.sys.DueWebhooks(ctx, after, now)
-		if err = errors.Join(err, l.serveAll(ctx, due)); err != nil {
-			return err
+		if err != nil {
+			return errors.Join(failed, err)
 		}
-		if len(due) < webhooks.DuePage {
+		failed = errors.Join(failed, l.serveAll(ctx, due))
+		if len(due) < webhooks.DuePage || ctx.Err() != nil {
 			break
 		}
 		after = due[len(due)-1].Place()
+	}
+	if failed != nil {
+		return failed
 	}
 	l.dueUpTo = now
 	next, err := l.sys.NextDue(ctx, now)
@@ -238,7 +246,7 @@ func (l *looker) lookAtGrown(ctx context.Context) error {
 	}
 	var errs error
 	for org, head := range grown {
-		if err := l.metrics.orgs.Done(ctx, org, l.lookAt(ctx, org)); err != nil {
+		if err := l.lookAt(ctx, org); err != nil {
 			errs = errors.Join(errs, err)
 			continue
 		}

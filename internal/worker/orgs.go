@@ -85,6 +85,13 @@ func (o *Orgs) Sound(list []access.OrgNo) (sound []access.OrgNo) {
 	return sound
 }
 
+// HasFailed reports whether the last attempt for an organisation failed.
+func (o *Orgs) HasFailed(org access.OrgNo) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.late[org] != nil
+}
+
 // Ready reports whether an organisation may be tried now: it has not failed, or
 // it is time to try again.
 func (o *Orgs) Ready(org access.OrgNo) bool {
