@@ -24,7 +24,7 @@ func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 	var all []Stmt // nil until some were combined
 	for i, end := 0, 0; i < len(stmts); i = end {
 		end = i + 1
-		for end < len(stmts) && end-i < alikeMost && alike(&stmts[i], &stmts[end]) {
+		for end < len(stmts) && end-i < alikeMost && alike(&stmts[i], &stmts[end]) && !repeats(stmts[i:end], &stmts[end]) {
 			end++
 		}
 		if end-i > 1 && all == nil {
@@ -47,6 +47,13 @@ func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 func alike(a, b *Stmt) bool {
 	return a.Alike > 0 && a.Alike == b.Alike && a.Each == nil && b.Each == nil && a.SQL == b.SQL &&
 		slices.EqualFunc(a.Args[:a.Alike], b.Args[:b.Alike], func(a, b any) bool { return a.(int64) == b.(int64) })
+}
+
+// repeats reports whether a statement may replace the row of an earlier one,
+// which PostgreSQL does not allow within one statement. The first argument in
+// which they differ is the last of the row's key.
+func repeats(earlier []Stmt, s *Stmt) bool {
+	return strings.Contains(s.SQL, "DO UPDATE") && slices.ContainsFunc(earlier, func(e Stmt) bool { return e.Args[s.Alike] == s.Args[s.Alike] })
 }
 
 // insertAll returns one statement for several that are alike.

@@ -27,7 +27,7 @@ func rowsAlike(t *testing.T, open func() *store.Store) {
 		insert(2, 1, nil, nil), insert(2, 2, nil, nil),
 		from(1), from(2),
 		{SQL: `UPDATE alike SET word = 'updated' WHERE org_no = 1 AND no = 2`},
-		insert(1, 3, "again", nil),
+		insert(1, 3, "again", nil), insert(3, 3, "first", nil), insert(3, 4, "other", nil), insert(3, 3, "last", nil),
 	}
 	for no := int64(0); no < 2500; no++ {
 		stmts = append(stmts, insert(4, no, fmt.Sprint("word ", no), nil))
@@ -59,6 +59,7 @@ func rowsAlike(t *testing.T, open func() *store.Store) {
 	want := []string{
 		`1 1 "a" "\x00\x01" NULL 2`, `1 2 "updated" NULL NULL 4`, `1 3 "again" "" NULL 6`, `1 4 "{\"x\",\"y\"}" "NULL" NULL 8`,
 		`2 1 NULL NULL NULL 2`, `2 2 NULL NULL NULL 4`, `3 1 "two" NULL NULL 0`, `3 2 "two" NULL NULL 0`,
+		`3 3 "last" NULL NULL 6`, `3 4 "other" NULL NULL 8`,
 	}
 	if err != nil || !slices.Equal(rows, want) {
 		t.Errorf("%v %q, want %q", err, rows, want)
