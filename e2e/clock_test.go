@@ -13,6 +13,7 @@ import (
 	"anodyne.example/anodyne/client"
 	"anodyne.example/anodyne/internal/faulttest"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestFaultClockUnderLoad moves the clock of a node three hours forward and
@@ -53,6 +54,7 @@ func TestFaultClockUnderLoad(t *testing.T) {
 // that is valid for a limited time lasts longer, and nothing waits for two
 // days.
 func TestFaultClock(t *testing.T) {
+	testneed.Long(t, "waiting for retries over days of a moved clock")
 	t.Parallel()
 	for range faulttest.Rounds(t, 1) {
 		for _, engine := range storetest.Engines {

@@ -13,6 +13,7 @@ import (
 
 	"anodyne.example/anodyne/client"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // takeover bounds the wait for deliveries after a kill, on a machine however
@@ -21,6 +22,7 @@ const takeover = 5 * time.Minute
 
 // TestFaultWebhooksSurviveKill kills the service in the middle of 5,000 deliveries.
 func TestFaultWebhooksSurviveKill(t *testing.T) {
+	testneed.Long(t, "a load of deliveries and kills")
 	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
@@ -115,6 +117,7 @@ func TestFaultWebhooksSurviveTheLossOfANode(t *testing.T) {
 // fail, a healthy one gets everything. Were they worked on one after the other,
 // or did they share what may be under way, it would take a quarter of an hour.
 func TestDeadReceiversDelayNobody(t *testing.T) {
+	testneed.Long(t, "waiting for receivers that do not respond")
 	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {

@@ -25,6 +25,7 @@ func demo(t *testing.T, dir string, args ...string) (p *process, paste []string)
 
 // TestDemo pastes into a shell what the demonstration says to paste.
 func TestDemo(t *testing.T) {
+	testneed.Long(t, "generating the demo data")
 	t.Parallel()
 	for _, program := range []string{"sh", "curl", "sed"} {
 		if _, err := exec.LookPath(program); err != nil {

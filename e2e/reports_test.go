@@ -14,11 +14,13 @@ import (
 	"anodyne.example/anodyne/client"
 	"anodyne.example/anodyne/internal/faulttest"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestFaultReportsSurviveKill kills the service while it makes reports: after the
 // restart each of them is completed, once, and can be downloaded.
 func TestFaultReportsSurviveKill(t *testing.T) {
+	testneed.Long(t, "waiting for the lease of a killed process")
 	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {

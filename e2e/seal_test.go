@@ -8,6 +8,7 @@ import (
 
 	"anodyne.example/anodyne/client"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestStopSeals: a graceful stop seals the audit log, reads included, and logs
@@ -56,6 +57,7 @@ func TestStopSeals(t *testing.T) {
 // not sealed again. The server reports it and check fails until an operator
 // accepts it; another organisation's log continues to be sealed.
 func TestServerSeesTampering(t *testing.T) {
+	testneed.Long(t, "waiting for the next check of the log")
 	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {

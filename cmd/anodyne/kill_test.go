@@ -14,6 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/faulttest"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // anodyne is a command line of this program in a process of its own, in a
@@ -87,6 +88,7 @@ func moments(t *testing.T, whole time.Duration, n int) []time.Duration {
 // A process that is killed while it changes the key leaves the old or the new
 // database, and that one opens with its key and is whole.
 func TestFaultKilledRekey(t *testing.T) {
+	testneed.Long(t, "killing the encryption of a database")
 	t.Parallel()
 	dir := populated(t, 400)
 	// The keys of a round: none, 64 digits, a passphrase, another.
@@ -143,6 +145,7 @@ func TestFaultKilledRekey(t *testing.T) {
 // A process that is killed while it writes a backup leaves no file of the
 // name, or a whole one; the next backup of the name succeeds.
 func TestFaultKilledBackup(t *testing.T) {
+	testneed.Long(t, "killing backups of thousands of patients")
 	t.Parallel()
 	dir := populated(t, 3000)
 	start := time.Now()
@@ -169,6 +172,7 @@ func TestFaultKilledBackup(t *testing.T) {
 // A process that is killed while it restores leaves a database that is
 // refused, and that the next restore makes good; or one that is whole.
 func TestFaultKilledRestore(t *testing.T) {
+	testneed.Long(t, "killing restores of thousands of patients")
 	t.Parallel()
 	dir := populated(t, 1500)
 	if err := os.WriteFile(filepath.Join(dir, "key"), []byte(strings.Repeat("0123456789abcdef", 4)), 0o600); err != nil {

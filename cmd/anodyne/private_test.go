@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // loose runs the program under umask 000 in a folder of its own, and looks at
@@ -208,6 +209,7 @@ func (l *loose) commandsOf(words ...string) (list []string) {
 // Whatever the umask, everything that any command makes is its owner's alone,
 // at every moment, while a server works and after it was killed.
 func TestEverythingIsPrivate(t *testing.T) {
+	testneed.Long(t, "running every command")
 	t.Parallel()
 	l := newLoose(t)
 	l.put("people.csv", "name,date_of_birth,external_id\nAda Nowak,1984-05-17,1\nNobody,tomorrow,2\n")

@@ -22,6 +22,7 @@ func small(tb testing.TB) Options {
 }
 
 func TestRunMeasuresEveryPath(t *testing.T) {
+	testneed.Long(t, "a measurement")
 	for _, engine := range Engines {
 		t.Run(engine, func(t *testing.T) {
 			o := small(t)

@@ -11,6 +11,7 @@ import (
 
 	"anodyne.example/anodyne/internal/analytics"
 	"anodyne.example/anodyne/internal/store/reports"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // Titles and names of organisations are texts in every format of every type,
@@ -18,6 +19,7 @@ import (
 // a patient has a head of its own and gets every text; the other types share
 // one and get a third each.
 func TestHostileTitles(t *testing.T) {
+	testneed.Long(t, "reading dozens of PDFs")
 	for i, text := range append(slices.Clone(hostile), strings.Repeat("Très long ", 19)) {
 		documents := map[string]contents{"patient": usual(t, "Eleni")}
 		switch i % 3 {
