@@ -16,8 +16,14 @@ import (
 // statements that insert one row each are therefore sent as one, with an array
 // for each column; see [Stmt.Alike].
 
-// alikeMost bounds the rows of one statement.
-const alikeMost = 1000
+const (
+	// alikeMost bounds the rows of one statement.
+	alikeMost = 1000
+	// alikeMany is the number of rows from which columns that are empty in all of
+	// them are not sent. Among fewer rows, it would often be other columns, and
+	// every combination is a statement to prepare.
+	alikeMany = 50
+)
 
 // combined returns statements with those combined that insert rows alike.
 func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
@@ -72,17 +78,15 @@ func (e *postgresEngine) insertAll(stmts []Stmt) Stmt {
 }
 
 // emptyColumn returns the SQL of the value that argument n has in all
-// statements, if that is NULL, 0 or an empty text, or else "". Many columns are
-// usually empty, and need not be sent. Other values would make too many different
-// statements.
+// statements, if that is NULL or, in many rows, 0 or an empty text, or else "".
 func emptyColumn(stmts []Stmt, n int) string {
 	var empty string
-	switch stmts[0].Args[n] {
-	case nil:
+	switch many := len(stmts) >= alikeMany; {
+	case stmts[0].Args[n] == nil:
 		empty = "NULL"
-	case int64(0):
+	case many && stmts[0].Args[n] == int64(0):
 		empty = "0"
-	case "":
+	case many && stmts[0].Args[n] == "":
 		empty = "''"
 	default:
 		return ""

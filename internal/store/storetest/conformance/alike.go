@@ -32,6 +32,9 @@ func rowsAlike(t *testing.T, open func() *store.Store) {
 	for no := int64(0); no < 2500; no++ {
 		stmts = append(stmts, insert(4, no, fmt.Sprint("word ", no), nil))
 	}
+	for no := range int64(100) {
+		stmts = append(stmts, insert(5, no, "", []byte("x")))
+	}
 	if err := s.Database().Write(t.Context(), func(tx engine.Tx) error {
 		if err := tx.Many(stmts[:6]...); err != nil {
 			return err
@@ -66,5 +69,8 @@ func rowsAlike(t *testing.T, open func() *store.Store) {
 	}
 	if n := storetest.Number(t, s, `SELECT count(*) FROM alike WHERE org_no = 4 AND word = 'word ' || no AND double = 2 * no`); n != 2500 {
 		t.Errorf("%d rows, want 2500", n)
+	}
+	if n := storetest.Number(t, s, `SELECT count(*) FROM alike WHERE org_no = 5 AND word = '' AND bytes = $1 AND void IS NULL`, []byte("x")); n != 100 {
+		t.Errorf("%d rows with an empty text, want 100", n)
 	}
 }
