@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -160,17 +158,22 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 func (e *postgresEngine) answer(ctx context.Context, asked []ask, answers []found) error {
 	groups := grouped(asked)
 	rows := &copied{bytes: make([]byte, 0, 512*len(asked))}
-	questions := make([]question, len(groups))
+	questions, again := make([]question, len(groups)), []repeated(nil)
 	for g, places := range groups {
 		if asked[places[0]].tally != nil {
 			questions[g] = tallies(asked, places, answers, rows)
 		} else {
-			questions[g] = e.lookups(asked, places, answers, rows)
+			var distinct []int
+			distinct, again = withoutRepeated(asked, places, again)
+			questions[g] = e.lookups(asked, distinct, answers, rows)
 		}
 	}
 	err := e.inRound(ctx, questions)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // of a single caller
+	}
+	for _, r := range again {
+		answers[r.place].rows = answers[r.first].rows
 	}
 	for g, places := range groups {
 		err := e.judge(questions[g].err, asked[places[0]].tally == nil && len(asked) > 1)
@@ -249,109 +252,4 @@ func tallies(asked []ask, places []int, answers []found, rows *copied) question 
 		}
 		return nil
 	}}
-}
-
-// lookups returns the statement for some of the calls, which have the same SQL.
-// Each answer gets the rows for its own arguments and no others.
-func (e *postgresEngine) lookups(asked []ask, places []int, answers []found, rows *copied) question {
-	first := asked[places[0]]
-	if len(places) == 1 {
-		return question{sql: e.rewrite(first.sql), args: first.args, each: func(r postgresRow) error {
-			answers[places[0]].rows = append(answers[places[0]].rows, rows.add(r))
-			return nil
-		}}
-	}
-	args := make([]any, len(first.args))
-	for n, example := range first.args {
-		switch example.(type) {
-		case int64:
-			args[n] = column[int64](asked, places, n)
-		case string:
-			args[n] = column[string](asked, places, n)
-		case []byte:
-			args[n] = column[[]byte](asked, places, n)
-		}
-	}
-	return question{sql: e.forAll(first), args: args, each: func(r postgresRow) error {
-		to := places[r.Int(0)-1]
-		answers[to].rows = append(answers[to].rows, rows.add(r[1:]))
-		return nil
-	}}
-}
-
-// column returns argument n of the calls.
-func column[T any](asked []ask, places []int, n int) []T {
-	all := make([]T, len(places))
-	for i, place := range places {
-		all[i] = asked[place].args[n].(T)
-	}
-	return all
-}
-
-var placeholder = regexp.MustCompile(`\$\d+`)
-
-// forAll returns the SQL that runs a statement for each element of arrays of
-// its arguments, and puts the number of the element before its columns. OFFSET
-// keeps PostgreSQL from turning the lookups into a join, which could read a
-// whole table.
-func (e *postgresEngine) forAll(l ask) string {
-	if done, ok := e.sqlForAll.Load(l.sql); ok {
-		return done.(string)
-	}
-	types, _ := arrayTypes(l.args)
-	var arrays, names []string
-	for i, array := range types {
-		n := strconv.Itoa(i + 1)
-		arrays = append(arrays, "CAST($"+n+" AS "+array+")")
-		names = append(names, "a"+n)
-	}
-	one := placeholder.ReplaceAllStringFunc(e.rewrite(l.sql), func(p string) string { return "asked.a" + p[1:] })
-	done := "SELECT asked.place, found.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS asked (" + strings.Join(names, ", ") +
-		", place) CROSS JOIN LATERAL (" + one + " OFFSET 0) AS found"
-	e.sqlForAll.Store(l.sql, done)
-	return done
-}
-
-// arrayTypes returns the array types of arguments. ok is false if there are
-// none, or some that rounds do not know.
-func arrayTypes(args []any) (types []string, ok bool) {
-	for _, arg := range args {
-		switch arg.(type) {
-		case int64:
-			types = append(types, "BIGINT[]")
-		case string:
-			types = append(types, "TEXT[]")
-		case []byte:
-			types = append(types, "BYTEA[]")
-		default:
-			return nil, false
-		}
-	}
-	return types, len(types) > 0
-}
-
-// copied holds rows after the connection has moved on.
-type copied struct {
-	bytes []byte
-	cells [][]byte
-}
-
-func (c *copied) add(row postgresRow) postgresRow {
-	if cap(c.cells)-len(c.cells) < len(row) {
-		c.cells = make([][]byte, 0, max(2*cap(c.cells), 16*len(row)))
-	}
-	first := len(c.cells)
-	for _, v := range row {
-		if v == nil {
-			c.cells = append(c.cells, nil)
-			continue
-		}
-		if cap(c.bytes)-len(c.bytes) < len(v) {
-			c.bytes = make([]byte, 0, max(2*cap(c.bytes), len(v)))
-		}
-		from := len(c.bytes)
-		c.bytes = append(c.bytes, v...)
-		c.cells = append(c.cells, c.bytes[from:len(c.bytes):len(c.bytes)])
-	}
-	return postgresRow(c.cells[first:len(c.cells):len(c.cells)])
 }
