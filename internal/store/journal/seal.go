@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -33,7 +34,14 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 		return nil, err
 	}
 	behind, err := s.unsealed(ctx)
+	// In another order each time, so that slow ones do not always take the time
+	// of the same others.
+	rand.Shuffle(len(behind), func(i, j int) { behind[i], behind[j] = behind[j], behind[i] })
 	for _, j := range behind {
+		if ctx.Err() != nil {
+			err = errors.Join(err, ctx.Err())
+			break
+		}
 		if !s.j.sealing.Ready(j.sealed.Org) {
 			continue
 		}
