@@ -216,6 +216,7 @@ func (s System) KeepSealed(ctx context.Context) error {
 	tick := time.NewTicker(sealEvery)
 	defer tick.Stop()
 	logged := map[access.OrgNo]time.Time{}
+	unlogged := map[access.OrgNo]SealedHead{} // the newest heads since then
 	watch := watchRounds{poll: s.j.db.NewPoll(compareRest).Leading(compareLeading)}
 	due := sealDue{j: s.j, poll: s.j.db.NewPoll(0)}
 	for {
@@ -244,12 +245,17 @@ func (s System) KeepSealed(ctx context.Context) error {
 			s.j.db.Log.Warn("could not store or seal all audit entries; trying again", "error", err)
 		}
 		for _, h := range moved {
-			if ending || s.j.db.Now().Sub(logged[h.Org]) > time.Hour {
+			unlogged[h.Org] = h
+			if s.j.db.Now().Sub(logged[h.Org]) > time.Hour {
 				logged[h.Org] = s.j.db.Now()
-				s.j.db.Log.Info("audit seal", "organization", h.Name, "pos", h.Pos, "head", hex.EncodeToString(h.Head[:]))
+				s.logHead(h)
+				delete(unlogged, h.Org)
 			}
 		}
 		if ending {
+			for _, h := range unlogged {
+				s.logHead(h)
+			}
 			return nil
 		}
 		select {
@@ -257,6 +263,10 @@ func (s System) KeepSealed(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
+}
+
+func (s System) logHead(h SealedHead) {
+	s.j.db.Log.Info("audit seal", "organization", h.Name, "pos", h.Pos, "head", hex.EncodeToString(h.Head[:]))
 }
 
 // sealDue decides in which rounds to seal: if entries were assigned positions

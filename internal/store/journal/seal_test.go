@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestSealHolds(t *testing.T) {
@@ -108,5 +109,32 @@ func TestKeepSealed(t *testing.T) {
 		if n := storetest.Number(t, s, `SELECT pos FROM journal_seal`); n != 13 || !strings.Contains(log.String(), "head=") {
 			t.Errorf("sealed up to %d, logged %s", n, log.String())
 		}
+	})
+}
+
+// What was sealed without being logged, because a head had been logged a short
+// time ago, is logged when the worker stops.
+func TestLastHeadIsLogged(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		log := newLineLog()
+		cfg.Log = slog.New(slog.NewTextHandler(log, nil))
+		s := storetest.Start(t, cfg)
+		o, _ := storetest.SealedOrg(t, s)
+		add := func() {
+			storetest.AddPatient(t, o, "later")
+			storetest.Settle(t, s)
+		}
+		add()
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.System().KeepSealed(ctx) }()
+		log.await(t, "msg=\"audit seal\" organization=Ours pos=13")
+		add()
+		testwait.Until(t, "the next seal", func() bool { return storetest.Number(t, s, `SELECT pos FROM journal_seal`) == 14 })
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		log.await(t, "msg=\"audit seal\" organization=Ours pos=14")
 	})
 }
