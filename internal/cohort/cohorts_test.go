@@ -68,7 +68,6 @@ func metricValue(t *testing.T, m prometheus.Metric) float64 {
 	return read.GetGauge().GetValue() + read.GetCounter().GetValue()
 }
 
-//test:norace
 func TestSearchIsWhatANaiveSearchFinds(t *testing.T) {
 	parts := []string{"Anna", "ÅSA", "Zoë", "José", "Łukasz", "Νίκος", "ΣΊΣΥΦΟΣ", "Анна", "Ёлкин", "İpek", "IŞIL", "ışık", "Müller", "Mueller", "Straße", "😀", "👩‍⚕️",
 		"100%", "a_b", `back\slash`, "O'Brien", "O’Brien", "e\u0301", "李", "ﬁ", ".*", "'; --", "\u0301"}

@@ -23,8 +23,6 @@ type listed struct {
 
 // After any creations, changes and merges, totals, all pages and searches are
 // those of a plain list, on every node.
-//
-//test:norace
 func TestListsWithHoles(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		random := rand.New(rand.NewPCG(15, 16))

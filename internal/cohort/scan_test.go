@@ -19,8 +19,6 @@ import (
 // Whatever was written, on any node, the next response of every node matches
 // the records. One node keeps the series in memory, one also the tallies, and
 // on one they do not fit.
-//
-//test:norace
 func TestMeasuresAreThoseOfTheRecords(t *testing.T) {
 	const histories = 15
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {

@@ -247,8 +247,6 @@ const bulkPatients = 40
 
 // What synthetic patients become is valid, and every resource of a data type is
 // in the export of its types alone.
-//
-//test:norace
 func TestBulkExportOfSyntheticPatients(t *testing.T) {
 	testneed.Long(t, "it maps thousands of resources")
 	t.Parallel()

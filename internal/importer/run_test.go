@@ -314,7 +314,6 @@ func TestOneIdentifierForTwo(t *testing.T) {
 	})
 }
 
-//test:norace
 func TestManyLines(t *testing.T) {
 	importer.HoldLines(t, 5000)
 	each(t, func(p *place) {

@@ -13,8 +13,6 @@ import (
 
 // An import into SQLite writes each page a few times, also those of indexes
 // into which it inserts at random.
-//
-//test:norace
 func TestImportWritesFewBytes(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	path := strings.TrimPrefix(cfg.Database, "sqlite:")

@@ -86,8 +86,6 @@ func (s *service) pending(n int) func() bool {
 
 // Five thousand endpoints whose retries are all due, and hang or are refused,
 // delay no other retry, on one node or on several.
-//
-//test:norace
 func TestFiveThousandDeadEndpoints(t *testing.T) {
 	testneed.Long(t, "work for five thousand endpoints")
 	const dead, healthy = 5000, 3

@@ -174,8 +174,6 @@ func eachClocked(t *testing.T, test func(t *testing.T, c *storetest.Clock, all [
 // After any history of prescriptions, corrections and passing days, on two
 // nodes that sweep at the same time, the alerts are those of a model that
 // examines all records every day.
-//
-//test:norace
 func TestAlertsAreThoseOfTheRecords(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		var pos journal.Pos

@@ -173,8 +173,6 @@ func recomputed(tb testing.TB, o store.Org, patientID id.Patient) map[int]string
 
 // After any history of batches, late data, corrections and retractions, by
 // several callers on two nodes, the series matches the records.
-//
-//test:norace
 func TestSeriesIsWhatTheRecordsSay(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)

@@ -144,8 +144,6 @@ func stateOf(t *testing.T, s *store.Store, org any) (rows []string) {
 
 // Writes in one transaction leave the same rows and journal entries as one by
 // one, whatever their number and order.
-//
-//test:norace
 func TestWriteAllEqualsSingleWrites(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
