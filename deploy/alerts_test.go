@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // trial makes the fault behind an alert.
@@ -87,6 +88,7 @@ func TestAlertsFire(t *testing.T) {
 		tried[r.Alert] = true
 		t.Run(r.Alert, func(t *testing.T) {
 			t.Parallel()
+			testneed.Long(t, "causing a fault in a running node")
 			trial.run(t, r)
 		})
 	}

@@ -21,6 +21,7 @@ var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // commands of one guide into the same one, as a reader would.
 func TestGuidesRun(t *testing.T) {
 	t.Parallel()
+	testneed.Long(t, "running the commands of every guide")
 	for _, program := range []string{"bash", "curl", "sed", "openssl"} {
 		if _, err := exec.LookPath(program); err != nil {
 			testneed.Skip(t, program+" is not installed")

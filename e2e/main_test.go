@@ -14,6 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = os.Unsetenv("GOGC") // set for the tests; the program sets its own, see boundGarbage
 	testwait.Main(m, func() {
 		if err := os.RemoveAll(buildDir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -33,7 +34,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(buildDir, "anodyne")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "anodyne.example/anodyne/cmd/anodyne")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "anodyne.example/anodyne/cmd/anodyne")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.Join(err, errors.New(string(out)))

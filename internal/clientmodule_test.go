@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // The client is built and its tests are vetted without go.work, in which it
@@ -23,6 +25,7 @@ func TestClientStandsAlone(t *testing.T) {
 // with it. The program is the one in the README.
 func TestClientFromOutside(t *testing.T) {
 	t.Parallel()
+	testneed.Long(t, "building a program")
 	const version = "v0.1.0"
 	proxy, modules, dir := t.TempDir(), t.TempDir(), t.TempDir()
 	module := clientModule(t)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = os.Unsetenv("GOGC") // set for the tests; the program sets its own, see boundGarbage
 	testscript.Main(m, map[string]func(){"anodyne": main})
 }
 

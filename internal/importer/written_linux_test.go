@@ -9,11 +9,13 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // An import into SQLite writes each page a few times, also those of indexes
 // into which it inserts at random.
 func TestImportWritesFewBytes(t *testing.T) {
+	testneed.Long(t, "importing 30,000 lines")
 	cfg := storetest.Database(t, storetest.SQLite)
 	path := strings.TrimPrefix(cfg.Database, "sqlite:")
 	dir := t.TempDir()

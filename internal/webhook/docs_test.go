@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/testneed"
 	"anodyne.example/anodyne/internal/testnode"
 )
 
@@ -52,6 +53,7 @@ func snippet(t *testing.T, name string) string {
 
 func goProgram(t *testing.T, program string) *exec.Cmd {
 	t.Helper()
+	testneed.Long(t, "building a program")
 	dir := t.TempDir()
 	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "receiver")
 	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {

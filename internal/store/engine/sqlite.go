@@ -102,10 +102,11 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *writerMetrics) error 
 		return errors.Join(err, w.close())
 	}
 	for range e.readers.most() {
-		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on", cacheOf(readersCache/e.readers.most()))
+		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on")
 		if err != nil {
 			return errors.Join(err, e.readers.abandon(), w.close())
 		}
+		r.later = cacheOf(readersCache / e.readers.most())
 		e.readers.give(r)
 	}
 	e.writer = startWriter(w, e.lock, m, e.observe)

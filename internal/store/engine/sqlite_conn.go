@@ -17,6 +17,22 @@ type sqliteConn struct {
 	*sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
 	tx    sqliteTx // of the current user
+	// later is a pragma that waits for the first user, because it parses the
+	// schema, which takes milliseconds; most readers of a quiet service and of
+	// a test are never used.
+	later string
+}
+
+// ready sets the pragma that was left for the first user.
+func (c *sqliteConn) ready() error {
+	if c.later == "" {
+		return nil
+	}
+	if err := c.pragma(c.later); err != nil {
+		return sqliteError(err)
+	}
+	c.later = ""
+	return nil
 }
 
 // begin returns a Tx for a reader, valid until its context ends.

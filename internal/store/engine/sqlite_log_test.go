@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // grow writes the given number of megabytes during a read, so that the log has
@@ -46,6 +47,7 @@ func logSize(t *testing.T, e *sqliteEngine) int64 {
 // there is no more activity. A concurrent reader can still use it.
 func TestLogShrinksAfterAPeak(t *testing.T) {
 	t.Parallel()
+	testneed.Long(t, "writing a large log")
 	key, err := seal.ParseKey([]byte(strings.Repeat("0123456789abcdef", 4)))
 	if err != nil {
 		t.Fatal(err)

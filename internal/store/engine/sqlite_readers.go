@@ -40,7 +40,12 @@ func (r *readers) take(ctx context.Context) (*sqliteConn, error) {
 			return nil, ctx.Err()
 		}
 	}
-	return r.pop(), nil
+	c := r.pop()
+	if err := c.ready(); err != nil {
+		r.give(c)
+		return nil, err
+	}
+	return c, nil
 }
 
 // pop returns an idle reader to a caller that received from free.
