@@ -23,7 +23,7 @@ build: ## build the static binaries bin/anodyne and bin/anodyne-bench
 test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)
 
-quick: ## run what needs no PostgreSQL, browser or long load, without the race detector
+quick: ## run the tests that are fast and need no PostgreSQL or browser, without the race detector
 	@GOGC=$${GOGC:-400} CGO_ENABLED=0 go test -short -vet=off -ldflags='-s -w' -p=4 -parallel=4 $$(scripts/packages $(PKGS))
 
 citus: ## run the tests of the store on a throw-away Citus cluster, if there is one (see scripts/citus)

@@ -186,7 +186,7 @@ func at(series string, is func(float64) bool) func(before, now scrape) bool {
 	}
 }
 
-// isAlone expects a node that does not hear from an elected one.
+// isAlone reports whether the node receives no notifications from an elected one.
 var isAlone = at(`anodyne_node_duty{duty="alone",job="anodyne"}`, func(v float64) bool { return v == 1 })
 
 // A process that has nearly used up its files.

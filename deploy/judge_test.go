@@ -91,7 +91,7 @@ type course struct {
 // fire before the fault, and fire after it.
 func judge(t *testing.T, r rule, c course, before, after scrape, at time.Time) {
 	t.Helper()
-	testneed.Long(t, "judging each alert with promtool")
+	testneed.Long(t, "evaluating each alert with promtool")
 	minutes := func(d time.Duration) int { return int(d / time.Minute) }
 	names := metric.FindAllString(r.Expr, -1)
 	if strings.Contains(r.Expr, "up{") {

@@ -54,7 +54,7 @@ func TestFaultClockUnderLoad(t *testing.T) {
 // that is valid for a limited time lasts longer, and nothing waits for two
 // days.
 func TestFaultClock(t *testing.T) {
-	testneed.Long(t, "waiting for retries over days of a moved clock")
+	testneed.Long(t, "waiting for retries while the clock is moved by days")
 	t.Parallel()
 	for range faulttest.Rounds(t, 1) {
 		for _, engine := range storetest.Engines {

@@ -22,7 +22,7 @@ const takeover = 5 * time.Minute
 
 // TestFaultWebhooksSurviveKill kills the service in the middle of 5,000 deliveries.
 func TestFaultWebhooksSurviveKill(t *testing.T) {
-	testneed.Long(t, "a load of deliveries and kills")
+	testneed.Long(t, "killing the service during 5,000 deliveries")
 	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 // and comes back. Every mirror sees each change once and ends equal to what is
 // returned patient by patient.
 func TestFaultMirrors(t *testing.T) {
-	testneed.Long(t, "a load of writes and kills")
+	testneed.Long(t, "killing a node under a write load")
 	t.Parallel()
 	seed := faulttest.Seed(t)
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {

@@ -14,7 +14,7 @@ import (
 // writers add more on all nodes: no patient is missed or repeated, and the
 // order does not change.
 func TestPagesWhileOthersWrite(t *testing.T) {
-	testneed.Long(t, "a load of writes")
+	testneed.Long(t, "a write load")
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		app := s.register("enterprise")

@@ -45,7 +45,7 @@ func TestFaultImportSurvivesKill(t *testing.T) {
 // TestFaultFHIRImportSurvivesKill does the same to an import of FHIR resources, a
 // Bundle and files with one a line.
 func TestFaultFHIRImportSurvivesKill(t *testing.T) {
-	testneed.Long(t, "a second import that is killed")
+	testneed.Long(t, "killing a second import")
 	t.Parallel()
 	killImports(t, killedPatients+killedPatients/2, writeFHIR(t, killedPatients, killedScores)...)
 }

@@ -88,7 +88,7 @@ func moments(t *testing.T, whole time.Duration, n int) []time.Duration {
 // A process that is killed while it changes the key leaves the old or the new
 // database, and that one opens with its key and is whole.
 func TestFaultKilledRekey(t *testing.T) {
-	testneed.Long(t, "killing the encryption of a database")
+	testneed.Long(t, "killing rekey while it encrypts a database")
 	t.Parallel()
 	dir := populated(t, 400)
 	// The keys of a round: none, 64 digits, a passphrase, another.

@@ -65,7 +65,7 @@ func TestHostileRequests(t *testing.T) {
 			}
 			answers[route][r.status]++
 			if r.status == http.StatusServiceUnavailable {
-				t.Errorf("number %d, %s: 503 again and again", first+i, example(i).Name)
+				t.Errorf("number %d, %s: 503 on every attempt", first+i, example(i).Name)
 			}
 		}
 		checkSharp(t, answers)
@@ -100,8 +100,8 @@ func (n *node) judge(what string, request *http.Request) *reply {
 		n.tb.Errorf("%s: %v", what, err)
 	}
 	r.status, r.header = answer.StatusCode, answer.Header
-	// On a busy machine, a request that waits for a lock may be told to come
-	// again; then [parallel] sends it again.
+	// On a busy machine, a request that waits for a lock may get 503 with
+	// Retry-After; [parallel] then sends it again.
 	if later := r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") != ""; r.status >= http.StatusInternalServerError && !later {
 		n.tb.Errorf("%s: %d %.300s", what, r.status, body)
 	}

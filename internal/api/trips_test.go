@@ -17,7 +17,7 @@ import (
 // transaction. Counting the request for its client is included.
 type cost struct {
 	sqlite, postgres, trips int
-	// each is how many statements every item in the body costs more on SQLite.
+	// each is the number of additional statements per item in the body on SQLite.
 	// On PostgreSQL, one statement inserts them all.
 	each int
 }

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) { testwait.Main(m) }
 type ledger struct {
 	mu   sync.Mutex
 	rows map[access.ClientNo]*row
-	// ends is how often a window got an end. More than once means that a clock
-	// was put back, and that the end does not tell which window is meant.
+	// ends counts how often a window was given an end. More than once means that a clock
+	// was set back, so the end no longer identifies one window.
 	ends  map[window]int
 	asked []int64 // the n of each Reserve
 	limit int64   // of the last Reserve

@@ -34,7 +34,7 @@ func (d *Outcomes) WritePDF(w io.Writer) error {
 	p.treatments("Before and after procedures", p.Procedures)
 	p.treatments("Before and after a class of medicines began", p.MedicationClasses)
 	if n := p.ClassesUndetermined.Count; n == nil || *n > 0 {
-		p.paragraph("With a medicine that is not recognised in the period or the 90 days before: "+figure.Count(n)+". They may have started another class, or not the one they are counted in.", small)
+		p.paragraph("With a medicine that is not recognised in the period or the 90 days before: "+figure.Count(n)+". These patients may have started a class in which they are not counted, or may not have started one in which they are.", small)
 	}
 	p.adjusted()
 	p.comparison(p.Comparison)

@@ -75,7 +75,7 @@ func (p *stewardPages) lists() []list {
 				}
 				return r.atLeast(50)
 			}, opioids},
-		{"Opioid dose not known", "An opioid is current, and its dose is not known or not counted as MME, or another medicine may be an opioid: the total may be too low, or there is none.", "Opioids",
+		{"Opioid dose not known", "The patient is currently on an opioid whose dose is not known or not counted as MME, or also on a medicine that may be an opioid: the total may be too low or missing.", "Opioids",
 			func(r *StewardshipRow) *bool {
 				if !r.MMEIncomplete && r.MME != nil {
 					return new(false)
@@ -86,7 +86,7 @@ func (p *stewardPages) lists() []list {
 			func(r *StewardshipRow) *bool { return new(len(r.Unclassified) > 0) }, func(r *StewardshipRow) string { return strings.Join(r.Unclassified, ", ") }},
 		{"Opioid with benzodiazepine", "Both are taken on the same days of the period.", "Shared days",
 			func(r *StewardshipRow) *bool { return r.Overlap }, func(r *StewardshipRow) string { return figure.Thousands(r.OverlapDays) }},
-		{"Naloxone gap", "An opioid is current, the patient has a risk factor for overdose, and no naloxone is on record in the last 365 days.", "Risk factors",
+		{"Naloxone gap", "The patient is currently on an opioid and has a risk factor for overdose, and no naloxone is on record in the last 365 days.", "Risk factors",
 			func(r *StewardshipRow) *bool { return r.NaloxoneGap }, func(r *StewardshipRow) string {
 				reasons := make([]string, len(r.NaloxoneReasons))
 				for i, reason := range r.NaloxoneReasons {
@@ -96,9 +96,9 @@ func (p *stewardPages) lists() []list {
 			}},
 		{"Unexpected urine drug screen", "The latest screen has an unexpected result. Immunoassays are presumptive until confirmed.", "Screen",
 			func(r *StewardshipRow) *bool { return &r.UnexpectedUDS }, last("screen", uds)},
-		{"No urine drug screen in 12 months", "An opioid is current.", "Screen",
+		{"No urine drug screen in 12 months", "The patient is currently on an opioid.", "Screen",
 			func(r *StewardshipRow) *bool { return p.lacks(r, r.LastUDS) }, last("screen", uds)},
-		{"No PEG in 12 months", "An opioid is current.", "PEG",
+		{"No PEG in 12 months", "The patient is currently on an opioid.", "PEG",
 			func(r *StewardshipRow) *bool { return p.lacks(r, r.LastPEG) }, last("PEG", peg)},
 		{"Several prescribers", fmt.Sprintf("%d or more in the period, as far as they are recorded.", ManyPrescribers), "Prescribers / pharmacies",
 			(*StewardshipRow).severalPrescribers,
@@ -182,7 +182,7 @@ func (p *stewardPages) doses() {
 }
 
 func (p *stewardPages) overview() {
-	p.section("What asks for review", 120)
+	p.section("For review", 120)
 	t := p.newTable(column{title: "List", share: 60}, column{title: "Patients", share: 15, right: true}, column{title: "Not known", share: 15, right: true},
 		column{title: "Outside the guideline's scope", share: 30, right: true})
 	t.header()
@@ -238,8 +238,8 @@ func doseText(r *StewardshipRow) string {
 func (p *stewardPages) definitions() {
 	p.section("Definitions", 50)
 	p.paragraph("² Outside the scope of the opioid guideline: cancer, sickle cell disease, or palliative care. "+
-		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are not included in totals. ≥ before a dose: that of another opioid is not known, or another medicine may be an opioid. "+
-		"Not known: it depends on a medicine that is not recognised, or on an unknown opioid dose. "+
+		"MME a day is the total of the current opioids; buprenorphine, and methadone for opioid use disorder, are not included in totals. ≥ before a dose means that the dose of another opioid is not known, or that another medicine may be an opioid. "+
+		"Not known: whether the patient belongs on the list depends on a medicine that is not recognised, or on an unknown opioid dose. "+
 		"Peak is the highest single day of the period (definition 4), early refills carried forward. Assumed: an opioid without supply or end counts until it is stopped or replaced, for 90 days at most. A clinic sees its own prescriptions, not what is filled elsewhere. "+
 		"The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. "+drug.MMETable+". "+summary.Caveat, small)
 }

@@ -117,7 +117,7 @@ func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string
 	if err != nil {
 		return err
 	}
-	// This comes late, because the sealer and the organisation's webhooks wait.
+	// This comes late, because the sealer and the organisation's webhooks wait for it.
 	forgotten, err := f.Apply(tx)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ const (
 func Skip(tb testing.TB, reason string) {
 	tb.Helper()
 	if os.Getenv(noSkipEnv) == "1" {
-		tb.Fatalf("%s (%s=1 forbids to skip)", reason, noSkipEnv)
+		tb.Fatalf("%s (%s=1 forbids skipping)", reason, noSkipEnv)
 	}
 	// The file has a different name in each run, and go test records which
 	// variables a test reads. So a package that skips is never served from the

@@ -13,7 +13,7 @@ import (
 // claimsAtOnce limits the endpoints claimed in one transaction.
 const claimsAtOnce = 200
 
-// serveAll serves endpoints with work: own ones, and those that can be
+// serveAll serves endpoints that have work: this node's own, and those that can be
 // claimed. Those of organisations that failed are claimed separately, and after a
 // pause, because a claim may have to wait for a lock.
 func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook) error {

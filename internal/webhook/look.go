@@ -71,7 +71,7 @@ func (l *looker) round(ctx context.Context, news *journal.News) error {
 	for _, org := range orgs {
 		if lookErr := l.lookAt(ctx, org); lookErr != nil {
 			err = errors.Join(err, lookErr)
-			l.miss() // there may be no other notification, and no poll for long
+			l.miss() // there may be no other notification, and the next poll may be a minute away
 		}
 	}
 	return err
@@ -157,7 +157,7 @@ func (l *looker) poll(ctx context.Context) error {
 	if missed || gone || l.now().Sub(l.swept).Abs() >= sweep { // negative if the clock was set back
 		steps = append(steps, l.sweep)
 	}
-	for _, step := range steps { // what one finds must not wait for another
+	for _, step := range steps { // an error in one step must not keep the others from running
 		err = errors.Join(err, step(ctx))
 	}
 	if err != nil {

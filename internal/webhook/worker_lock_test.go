@@ -16,7 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
-// newImpatient is newService on PostgreSQL, where statements do not wait long for
+// newImpatient is newService on PostgreSQL, with a short timeout for waiting for
 // a lock.
 func newImpatient(t *testing.T) *service {
 	t.Helper()
@@ -71,7 +71,7 @@ func TestLockedOrganisationHoldsUpNoOther(t *testing.T) {
 }
 
 // News of a journal is not lost if its endpoints cannot be read at that moment:
-// while a node is elected, nobody polls for a minute or more.
+// while a node is elected, no node polls for a minute or more.
 func TestNewsIsNotLost(t *testing.T) {
 	t.Parallel()
 	s := newImpatient(t)

@@ -19,8 +19,8 @@ const (
 	longestSetback = 10 * time.Second
 	// retriesAtOnce bounds how many of them are tried again at a time.
 	retriesAtOnce = 4
-	// failsFor is how long an organisation counts as failing. One that is still
-	// tried fails again sooner: the elected node polls once a minute.
+	// failsFor is how long an organisation counts as failing after an error. One that
+	// is still tried fails again before that: the elected node polls once a minute.
 	failsFor = 2 * time.Minute
 	// orgsLogged is how often a worker logs that organisations fail.
 	orgsLogged = 30 * time.Second
@@ -60,7 +60,7 @@ func NewOrgs(registry prometheus.Registerer, log *slog.Logger, name string) *Org
 	}, loop))
 	o := &Orgs{log: log, name: name, errors: failures.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
 	o.failing = shared(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed at the last attempt, within two minutes.",
+		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed at the last attempt, if that was less than two minutes ago.",
 		ConstLabels: prometheus.Labels{"worker": name},
 	}, func() float64 {
 		o.mu.Lock()
@@ -114,8 +114,8 @@ func (o *Orgs) Suspect(list []access.OrgNo) {
 }
 
 // Done records the result of an organisation's work, and returns it. Work that
-// was interrupted because the worker stops has no result; work that exceeded the
-// deadline of its context failed.
+// was interrupted because the worker is stopping has no result; work that exceeded the
+// deadline of its context counts as failed.
 func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return err
@@ -146,7 +146,7 @@ func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
 	return err
 }
 
-// failed counts the organisations that failed themselves, a short time ago.
+// failed counts the organisations whose own work failed recently.
 func (o *Orgs) failed() (n int) {
 	for _, late := range o.late {
 		if late.pause > 0 && time.Since(late.last) < failsFor {

@@ -57,8 +57,8 @@ func TestOrgsKeepFailuresApart(t *testing.T) {
 	})
 }
 
-// The work of an organisation that failed may be done by another node, or there
-// may be none any more. Then it is not tried again here.
+// After an organisation failed, another node may do its work, or there may be no
+// work left. Then this node does not try it again.
 func TestOrgsAreNotCountedForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.DiscardHandler), "a")

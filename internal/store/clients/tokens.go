@@ -59,7 +59,7 @@ func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, sco
 		err = s.issuing.Do(ctx, 0, token)
 		return token.stored, err
 	}
-	// The row of the secret is locked, so it is not combined with others.
+	// This write locks the row of the secret, so it is not combined with others.
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
 		issueOne(tx, token)
 		tx.Last(engine.Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
@@ -114,8 +114,8 @@ const (
 		FROM client WHERE client_no = $3 AND org_no = $2 AND revoked_at IS NULL`
 	liveSecret = ` AND EXISTS (SELECT 1 FROM client_secret s WHERE s.client_no = $3 AND s.hash = $8 AND (s.expires_at IS NULL OR s.expires_at > $5))`
 
-	// issueTokens is the same for many tokens, on PostgreSQL. LIMIT keeps it from
-	// reading whole tables to join them.
+	// issueTokens does the same for many tokens, on PostgreSQL. LIMIT keeps the planner
+	// from reading whole tables for a join.
 	issueTokens = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at, smart)
 		SELECT t.hash, live.org_no, live.client_no, t.scopes, t.issued_at, t.expires_at, t.smart
 		FROM unnest(CAST($1 AS BYTEA[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS TEXT[]), CAST($8 AS BYTEA[]))

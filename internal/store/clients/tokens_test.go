@@ -13,7 +13,7 @@ import (
 )
 
 // Tokens that are issued at the same time, of clients of several organisations,
-// are each stored as asked for, or refused.
+// are each stored as requested, or refused.
 func TestTokensIssuedTogether(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		clock := storetest.NewClock()

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
-// Data stays when the tables are distributed, and doing it again changes
+// Distributing the tables keeps the data, and distributing them again changes
 // nothing.
 func TestDistribute(t *testing.T) {
 	pgcluster.NeedsCitus(t)
@@ -48,8 +48,8 @@ func TestDistribute(t *testing.T) {
 	}
 }
 
-// firstDistributed is the schema version that could be distributed first. Later
-// migrations must suit distributed tables too.
+// firstDistributed is the first schema version that could be distributed. Later
+// migrations must work on distributed tables too.
 const firstDistributed = 20
 
 func TestMigrateDistributed(t *testing.T) {

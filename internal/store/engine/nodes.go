@@ -130,8 +130,8 @@ func (n *nodes) beat(text string, now time.Time) {
 }
 
 // lead records until when this node is elected; zero means that it is not. A
-// node that is newly elected polls at once, and once more when the leases of its
-// predecessor, which may have been killed, have ended.
+// newly elected node polls at once, and again when the leases of its
+// predecessor, which may have been killed, have expired.
 func (n *nodes) lead(until time.Time) (changed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

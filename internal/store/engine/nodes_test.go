@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A node that is elected after another was killed finds what that one was
-// working on, although its leases have not ended yet.
+// A node that is elected after another was killed polls again when the leases of
+// that one have expired, and so finds what it was working on.
 func TestElectedNodeLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &DB{nodes: newNodes()}

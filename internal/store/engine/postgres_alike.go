@@ -19,13 +19,13 @@ import (
 const (
 	// alikeMost bounds the rows of one statement.
 	alikeMost = 1000
-	// alikeMany is the number of rows from which columns that are empty in all of
-	// them are not sent. Among fewer rows, it would often be other columns, and
-	// every combination is a statement to prepare.
+	// If there are at least alikeMany rows, columns that are 0 or empty in all of
+	// them are not sent. With fewer rows, the set of such columns varies more, and
+	// every combination is another statement to prepare.
 	alikeMany = 50
 )
 
-// combined returns statements with those combined that insert rows alike.
+// combined returns the statements, with adjacent ones that are alike made into one.
 func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 	var all []Stmt // nil until some were combined
 	for i, end := 0, 0; i < len(stmts); i = end {
@@ -56,8 +56,8 @@ func alike(a, b *Stmt) bool {
 }
 
 // repeats reports whether a statement may replace the row of an earlier one,
-// which PostgreSQL does not allow within one statement. The first argument in
-// which they differ is the last of the row's key.
+// which PostgreSQL does not allow within one statement. The argument after the
+// first Alike ones completes the key of the row.
 func repeats(earlier []Stmt, s *Stmt) bool {
 	return strings.Contains(s.SQL, "DO UPDATE") && slices.ContainsFunc(earlier, func(e Stmt) bool { return e.Args[s.Alike] == s.Args[s.Alike] })
 }
@@ -77,8 +77,8 @@ func (e *postgresEngine) insertAll(stmts []Stmt) Stmt {
 	return Stmt{SQL: e.forRows(&first, types), Args: args}
 }
 
-// emptyColumn returns the SQL of the value that argument n has in all
-// statements, if that is NULL or, in many rows, 0 or an empty text, or else "".
+// emptyColumn returns the SQL of argument n if it is the same empty value in all
+// statements: NULL or, if there are many rows, 0 or ''. Otherwise it returns "".
 func emptyColumn(stmts []Stmt, n int) string {
 	var empty string
 	switch many := len(stmts) >= alikeMany; {
@@ -128,7 +128,7 @@ func (e *postgresEngine) forRows(s *Stmt, types []string) string {
 	return done
 }
 
-// fromEach returns an INSERT of one row with a list to select from.
+// fromEach turns an INSERT of one row into one that selects its rows from each.
 func fromEach(sql, each string) string {
 	if before, after, ok := strings.Cut(sql, " FROM "); ok {
 		return before + " FROM " + each + " CROSS JOIN " + after
@@ -149,8 +149,8 @@ func fromEach(sql, each string) string {
 	return before + "SELECT " + after[:end-1] + " FROM " + each + after[end:]
 }
 
-// columnOf returns the array of argument n of statements, not all of which are
-// NULL, and its type.
+// columnOf returns argument n of all statements as an array, and the type of the
+// array. At least one value is not NULL.
 func columnOf(stmts []Stmt, n int) (column encodedArray, array string) {
 	var oid uint32
 	for i := range stmts {
@@ -164,7 +164,7 @@ func columnOf(stmts []Stmt, n int) (column encodedArray, array string) {
 		case []byte:
 			array, oid = "BYTEA[]", pgtype.ByteaOID
 		default:
-			panic(fmt.Sprintf("a row has an argument of type %T", stmts[i].Args[n]))
+			panic(fmt.Sprintf("cannot combine INSERT statements: unsupported argument type %T", stmts[i].Args[n]))
 		}
 		break
 	}
@@ -198,7 +198,7 @@ func columnOf(stmts []Stmt, n int) (column encodedArray, array string) {
 	return column, array
 }
 
-// encodedArray is an array as it is sent.
+// encodedArray is an array in the binary format of PostgreSQL.
 type encodedArray []byte
 
 // sendsArrays lets a connection accept encoded arrays as arguments.
@@ -210,7 +210,7 @@ func sendsArrays(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// arrayCodec is the codec of an array, for encoded ones too.
+// arrayCodec is the codec of an array that also accepts an [encodedArray].
 type arrayCodec struct{ pgtype.Codec }
 
 // PlanEncode implements [pgtype.Codec].

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// repeated is a call that asks the same as one before it in the round. Both get
+// repeated is a call with the same SQL and arguments as an earlier one. Both get
 // the same rows, which callers only read.
 type repeated struct{ place, first int }
 
-// withoutRepeated returns the calls that differ, of some with the same SQL, and
-// adds the others to again. Many clients read the first page of a list at the
+// withoutRepeated returns the distinct calls among some with the same SQL, and
+// adds the others to again. Many clients may read the first page of a list at the
 // same time.
 func withoutRepeated(asked []ask, places []int, again []repeated) (distinct []int, _ []repeated) {
 	if len(places) == 1 {

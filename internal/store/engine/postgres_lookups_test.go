@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Calls of a round with the same arguments are asked once.
+// Calls of a round with the same arguments are sent once.
 func TestRepeatedLookups(t *testing.T) {
 	asked := []ask{
 		{args: []any{int64(1), "a", []byte("bc")}},

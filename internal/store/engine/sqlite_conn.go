@@ -17,13 +17,13 @@ type sqliteConn struct {
 	*sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
 	tx    sqliteTx // of the current user
-	// later is a pragma that waits for the first user, because it parses the
+	// later is a pragma that is set before the first use, because it parses the
 	// schema, which takes milliseconds; most readers of a quiet service and of
 	// a test are never used.
 	later string
 }
 
-// ready sets the pragma that was left for the first user.
+// ready sets the pragma that was deferred to the first use.
 func (c *sqliteConn) ready() error {
 	if c.later == "" {
 		return nil

@@ -26,7 +26,7 @@ type group[W any] struct {
 	writes int
 }
 
-// NewTogether returns writes that run carries out. It may only defer
+// NewTogether returns a Together whose writes run carries out. run may only defer
 // statements with Tx.Last, and may be called more than once for a write. The
 // writes of a group must lock rows in the same order: there may be only one row
 // that several of them lock.

@@ -19,10 +19,10 @@ type Stmt struct {
 	SQL  string
 	Args []any
 	Each func(Row) error
-	// Alike is set for an INSERT of one row if PostgreSQL may insert the rows of
-	// statements that follow each other in one: those with the same SQL and the
+	// Alike is set for an INSERT of one row that the PostgreSQL engine may combine with
+	// adjacent statements into one: those with the same SQL and the
 	// same first Alike arguments, which are integers. If the SQL replaces rows
-	// on a conflict, the argument after those must be the rest of the key. The SQL
+	// on a conflict, the next argument must be the rest of the key. The SQL
 	// is INSERT INTO ... VALUES (...), or INSERT INTO ... SELECT ... FROM one table.
 	Alike int
 }

@@ -177,7 +177,7 @@ type Forgotten struct {
 }
 
 // Accept stores the acceptance with which every node continues from the new seal.
-// It belongs at the end of the transaction, because those of other organisations
+// Call it at the end of the transaction, because acceptances of other organisations
 // wait for it.
 func (g *Forgotten) Accept(tx engine.Tx) error {
 	if g.accepts == nil {
@@ -200,7 +200,7 @@ func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
 	if err := f.placePending(tx); err != nil {
 		return nil, err
 	}
-	// A node that seals meanwhile waits.
+	// A node that wants to seal this log now waits for this transaction.
 	if _, err := engine.One(tx, `SELECT pos FROM journal_seal WHERE org_no = $1 /*FOR UPDATE*/`, func(engine.Row) {}, int64(f.org)); err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
 	if j.hasSeal && f.was.Head() != j.sealed.Head {
 		return nil, ErrForgetAgain
 	}
-	there := f.is.Head() // of the stored seal
+	there := f.is.Head() // the new head at the position of the stored seal
 	if err := f.walk(tx, j.newest); err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
 }
 
 // reseal seals the log up to its end. It always moves the seal: a node may have
-// read lines after the old one before they were changed, and must not be able to
+// read lines after the old seal before they changed, and must not be able to
 // seal what it read.
 func (f *Forgetting) reseal(tx engine.Tx, j journalState) (fresh SealedHead, err error) {
 	now, changed := engine.Millis(f.s.j.db.Now()), int64(0)
@@ -263,8 +263,8 @@ func (f *Forgetting) reseal(tx engine.Tx, j journalState) (fresh SealedHead, err
 
 // placePending assigns positions to all committed entries if one of them is about
 // the resources, which is rare, because [System.Forget] did so a moment ago.
-// Others have to wait for the end of the transaction then, so it leaves entries
-// about anything else to them. It does nothing on SQLite.
+// Other nodes then have to wait for the end of the transaction, so if there are only
+// entries about other resources, it leaves them to those nodes. It does nothing on SQLite.
 func (f *Forgetting) placePending(tx engine.Tx) error {
 	if !f.s.j.db.Dialect().Sequenced {
 		return nil

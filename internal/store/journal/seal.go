@@ -34,8 +34,8 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 		return nil, err
 	}
 	behind, err := s.unsealed(ctx)
-	// In another order each time, so that slow ones do not always take the time
-	// of the same others.
+	// A different order each time, so that slow organisations do not always delay
+	// the same others.
 	rand.Shuffle(len(behind), func(i, j int) { behind[i], behind[j] = behind[j], behind[i] })
 	for _, j := range behind {
 		if ctx.Err() != nil {
@@ -216,7 +216,7 @@ func (s System) KeepSealed(ctx context.Context) error {
 	tick := time.NewTicker(sealEvery)
 	defer tick.Stop()
 	logged := map[access.OrgNo]time.Time{}
-	unlogged := map[access.OrgNo]SealedHead{} // the newest heads since then
+	unlogged := map[access.OrgNo]SealedHead{} // the latest heads that are not logged yet
 	watch := watchRounds{poll: s.j.db.NewPoll(compareRest).Leading(compareLeading)}
 	due := sealDue{j: s.j, poll: s.j.db.NewPoll(0)}
 	for {

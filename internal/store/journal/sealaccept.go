@@ -224,12 +224,12 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 	return accepted, s.j.witness.replace(seen.document().Sign(s.j.auditKey))
 }
 
-// acceptanceLock is the key under which acceptances are stored.
+// acceptanceLock is the key of the advisory lock for storing acceptances.
 const acceptanceLock = 0x616e6f6461636370
 
 // insertAcceptance stores an acceptance with a time after all others. Rows that
 // are not authentic are ignored. Nodes read the acceptances after the last one
-// they know, so they must become visible in the order of their times: others
+// they know, so they must become visible in the order of their times: other inserts
 // wait until the transaction ends.
 func (s System) insertAcceptance(tx engine.Tx, document *audit.Acceptance, at int64) error {
 	if lock := s.j.db.Dialect().LockKey; lock != "" {

@@ -23,7 +23,7 @@ var carried = keptText{carry: true}
 // record.
 func (o Org) insertCorrection(patientNo int64, rec *pain.Record, kept keptText) engine.Stmt {
 	stmt := o.insertRecord(patientNo, rec)
-	stmt.Alike = 0 // it selects from another row for each
+	stmt.Alike = 0 // each correction selects from a different row
 	stmt.SQL = `INSERT INTO clinical_record (org_no, patient_no, id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id, root, version, kept)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, COALESCE(root, id), COALESCE(version, 1) + 1, CASE WHEN $14 = 1 THEN kept ELSE CAST($15 AS TEXT) END
 		FROM clinical_record WHERE org_no = $1 AND id = $7`

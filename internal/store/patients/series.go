@@ -39,7 +39,7 @@ func additionOf(records []pain.Record) (addition, error) {
 	slices.SortFunc(a.records, func(a, b *pain.Record) int {
 		return cmp.Or(a.RecordedAt.Compare(b.RecordedAt), bytes.Compare(a.ID.Bytes(), b.ID.Bytes()))
 	})
-	scores := map[pain.Value]series.Score{} // many of a patient's scores are the same, and need to be decoded once
+	scores := map[pain.Value]series.Score{} // many of a patient's scores are equal, so each value is decoded only once
 	for _, rec := range a.records {
 		score, known := scores[rec.Value]
 		if known && rec.Type == pain.TypePainScores {

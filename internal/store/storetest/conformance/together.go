@@ -13,7 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/testwait"
 )
 
-// setting is a write of a row of its own.
+// setting is a write that inserts one row.
 type setting struct {
 	name, answer string
 	broken       bool
@@ -83,7 +83,7 @@ func sharedTransaction(t *testing.T, open func() *store.Store) {
 	made := make(chan int, writes)
 	together := settings(s, made)
 	try := 0
-	// A write may be late to join the others, so that it takes several tries.
+	// A write may be too late to join the others, so this may take several tries.
 	testwait.Until(t, "a transaction has several writes", func() bool {
 		try++
 		asking, done := make(chan struct{}, writes), make(chan error, writes)
