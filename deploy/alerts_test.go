@@ -14,15 +14,15 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// trial makes the fault behind an alert.
+// trial causes the fault behind an alert.
 type trial struct {
 	engine string
 	course course
-	// fault makes it, in a server that begins in order.
+	// fault causes it in a healthy server.
 	fault func(n *node)
-	// shows reports that the metrics have moved.
+	// shows reports whether the metrics have changed.
 	shows func(before, now scrape) bool
-	// only, if set, is part of the series that are judged.
+	// only, if set, selects the series that the rule is evaluated on.
 	only string
 }
 
@@ -66,11 +66,11 @@ var trials = map[string]trial{
 	"AnodyneCohortsThrash":   {course: course{hold: 40 * time.Minute, ongoing: true}, fault: loadMany, shows: by("anodyne_cohort_loads_total", 10)},
 }
 
-// Of these, which are about processes, the tests are below.
+// Alerts about processes, which have their own tests below.
 var ofProcesses = []string{"AnodyneFilesRunOut", "AnodyneRestarts"}
 
-// TestAlertsFire makes the fault behind each alert in a running server, sees
-// its metrics move, and has Prometheus judge them by the rule.
+// TestAlertsFire causes the fault behind each alert in a running server, checks
+// that its metrics change, and lets promtool evaluate the rule on them.
 func TestAlertsFire(t *testing.T) {
 	t.Parallel()
 	tried := map[string]bool{}
@@ -81,7 +81,7 @@ func TestAlertsFire(t *testing.T) {
 		trial, ok := trials[r.Alert]
 		if !ok {
 			if !tried[r.Alert] {
-				t.Errorf("no test makes the fault of %s", r.Alert)
+				t.Errorf("no test causes the fault of %s", r.Alert)
 			}
 			continue
 		}

@@ -23,7 +23,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// breakTable makes a program error: a table is not what it should be.
+// breakTable causes an internal error by renaming a table.
 func breakTable(n *node) {
 	n.signIn()
 	n.exec(`ALTER TABLE patient RENAME TO away`)
@@ -114,7 +114,7 @@ func guess(n *node) {
 	}
 }
 
-// loadMany has more organisations searched than one is.
+// loadMany searches several organisations.
 func loadMany(n *node) {
 	for _, name := range strings.Fields("a b c d e f g h i j") {
 		n.client = storetest.Client(n.t, n.server.Store(), name)

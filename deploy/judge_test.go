@@ -28,7 +28,7 @@ var rulesTests = []string{"prometheus/alerts_test.yml", daysTests}
 // rule is one alert.
 type rule struct {
 	Alert, Expr string
-	// whole is all that the file says of it.
+	// whole is the complete rule as in the file.
 	whole yaml.Node
 }
 
@@ -87,7 +87,7 @@ type course struct {
 	ongoing bool
 }
 
-// judge has Prometheus judge the scrapes of a trial by the rule: it must not
+// judge lets promtool evaluate the rule on the scrapes of a trial: it must not
 // fire before the fault, and fire after it.
 func judge(t *testing.T, r rule, c course, before, after scrape, at time.Time) {
 	t.Helper()

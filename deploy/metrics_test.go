@@ -54,7 +54,7 @@ func TestMetricsExist(t *testing.T) {
 		}
 		for _, asked := range names {
 			if !exposed[asked] {
-				t.Errorf("%s asks for %s, which there is not", name, asked)
+				t.Errorf("%s uses the metric %s, which is not exported", name, asked)
 			}
 		}
 	}

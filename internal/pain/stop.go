@@ -57,7 +57,7 @@ func (r *Record) stoppedMedication(now time.Time) (_ Medication, ok bool) {
 		return Medication{}, false
 	}
 	if !strings.Contains(r.Value.json, `"stopped"`) && !strings.Contains(r.Value.json, `"on-hold"`) {
-		return Medication{}, false // so that most need not be decoded
+		return Medication{}, false // avoids decoding most values
 	}
 	v, err := medications.decode(r.Value)
 	return v, err == nil && v.stopsWithoutDay()

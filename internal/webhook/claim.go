@@ -53,7 +53,7 @@ func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook
 }
 
 // claimByOrg claims endpoints one organisation at a time, so that only those of
-// an organisation at fault wait. together is the error of claiming all of them
+// a failing organisation wait. together is the error of claiming all of them
 // together, if that was tried.
 func (l *looker) claimByOrg(ctx context.Context, free []webhooks.WaitingWebhook, together error) (errs error) {
 	byOrg := map[access.OrgNo][]webhooks.WaitingWebhook{}

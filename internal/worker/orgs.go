@@ -139,7 +139,7 @@ func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
 		o.errors.Inc()
 		if time.Since(o.logged) >= orgsLogged {
 			o.logged = time.Now()
-			o.log.Warn("background work of an organisation failed; others continue, and this one is retried", "worker", o.name,
+			o.log.Warn("background work of an organisation failed and will be retried; other organisations are not affected", "worker", o.name,
 				"organization_number", org, "failing_organizations", o.failed(), "error", err)
 		}
 	}

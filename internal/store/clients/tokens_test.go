@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Tokens that are issued at the same time, of clients of several organisations,
+// Each of several tokens that are issued at the same time, to clients of several
 // are each stored as requested, or refused.
 func TestTokensIssuedTogether(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {

@@ -74,7 +74,7 @@ func newNodes() *nodes {
 	return &nodes{hears: map[string]func(string){}, pulsed: signal.New(), resigns: make(chan struct{}, 1), rounds: worker.NewRounds(nil, electionWorker, pulseEvery)}
 }
 
-// electionWorker is the name of elections in metrics.
+// electionWorker is the worker label of elections in metrics.
 const electionWorker = "election"
 
 // Hear calls heard with each text that a node sends on a channel with

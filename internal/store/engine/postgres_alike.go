@@ -78,7 +78,7 @@ func (e *postgresEngine) insertAll(stmts []Stmt) Stmt {
 }
 
 // emptyColumn returns the SQL of argument n if it is the same empty value in all
-// statements: NULL or, if there are many rows, 0 or ''. Otherwise it returns "".
+// statements: NULL or, if there are many rows, 0 or ”. Otherwise it returns "".
 func emptyColumn(stmts []Stmt, n int) string {
 	var empty string
 	switch many := len(stmts) >= alikeMany; {

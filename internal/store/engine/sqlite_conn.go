@@ -18,7 +18,7 @@ type sqliteConn struct {
 	stmts map[string]*sqlite3.Stmt
 	tx    sqliteTx // of the current user
 	// later is a pragma that is set before the first use, because it parses the
-	// schema, which takes milliseconds; most readers of a quiet service and of
+	// schema, which takes milliseconds; most readers of an idle service or of
 	// a test are never used.
 	later string
 }

@@ -11,8 +11,8 @@ import (
 const writesPerRound = 128
 
 // Together combines writes of one kind. On PostgreSQL, those of a group that
-// wait at the same time are made in one transaction. If that is rolled back,
-// each is made again in its own, so that no write fails because of another.
+// wait at the same time run in one transaction. If that is rolled back,
+// each runs again in its own, so that no write fails because of another.
 type Together[W any] struct {
 	db  *DB
 	run func(tx Tx, group int64, writes []W)
@@ -54,7 +54,7 @@ func (t *Together[W]) do(ctx context.Context, number int64, write W) error {
 	return t.commit(ctx, number, []W{write})
 }
 
-// join returns a group, for one more write.
+// join returns a group after adding one write to its count.
 func (t *Together[W]) join(number int64) *group[W] {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -176,7 +176,7 @@ type Forgotten struct {
 	accepts *audit.Acceptance // nil if the seal did not change
 }
 
-// Accept stores the acceptance with which every node continues from the new seal.
+// Accept stores the acceptance that makes every node continue from the new seal.
 // Call it at the end of the transaction, because acceptances of other organisations
 // wait for it.
 func (g *Forgotten) Accept(tx engine.Tx) error {
@@ -186,7 +186,7 @@ func (g *Forgotten) Accept(tx engine.Tx) error {
 	return g.s.insertAcceptance(tx, g.accepts, engine.Millis(g.s.j.db.Now()))
 }
 
-// Apply replaces the lines and the seal. No entry about the resources may be added
+// Apply replaces the lines and the seal. No entries about the resources may be added
 // meanwhile. The caller must also call [Forgotten.Accept]. Apply can be called
 // again if the transaction is repeated.
 func (f *Forgetting) Apply(tx engine.Tx) (*Forgotten, error) {
@@ -241,7 +241,7 @@ func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
 	return done, err
 }
 
-// reseal seals the log up to its end. It always moves the seal: a node may have
+// reseal seals the log up to its end. It always changes the seal: a node may have
 // read lines after the old seal before they changed, and must not be able to
 // seal what it read.
 func (f *Forgetting) reseal(tx engine.Tx, j journalState) (fresh SealedHead, err error) {

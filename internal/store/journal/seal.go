@@ -74,7 +74,7 @@ func (s System) unsealed(ctx context.Context) (behind []journalState, err error)
 			continue
 		}
 		one, oneErr := read(behindSeal+` AND h.org_no = $1`, int64(org))
-		_ = s.j.sealing.Done(ctx, org, oneErr) // the error of all of them is returned
+		_ = s.j.sealing.Done(ctx, org, oneErr) // the error of the query over all of them is returned
 		behind = append(behind, one...)
 	}
 	return behind, err

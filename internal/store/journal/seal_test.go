@@ -112,8 +112,8 @@ func TestKeepSealed(t *testing.T) {
 	})
 }
 
-// What was sealed without being logged, because a head had been logged a short
-// time ago, is logged when the worker stops.
+// A head that was not logged, because another had been logged a short
+// time before, is logged when the worker stops.
 func TestLastHeadIsLogged(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		log := newLineLog()

@@ -19,7 +19,7 @@ type setting struct {
 	broken       bool
 }
 
-// settings returns writes that each insert a setting, and lock the row that
+// settings combines writes that each insert a setting and lock a row that
 // they have in common.
 func settings(s *store.Store, made chan<- int) *engine.Together[*setting] {
 	return engine.NewTogether(s.Database(), func(tx engine.Tx, _ int64, writes []*setting) {
