@@ -51,7 +51,7 @@ func TestSkip(t *testing.T) {
 		name, noSkip, ending, recorded string
 	}{
 		{"allowed", "", "skipped: no tea\nin the house", line},
-		{"forbidden", "1", "failed: no tea\nin the house (ANODYNE_TEST_NO_SKIP=1 forbids to skip)", ""},
+		{"forbidden", "1", "failed: no tea\nin the house (ANODYNE_TEST_NO_SKIP=1 forbids skipping)", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "skips")

@@ -4204,7 +4204,7 @@ export interface components {
             };
         };
         /**
-         * @description The error code, for programs. The list is closed: this version sends no other code.
+         * @description The error code, for programs. The list is closed; this version sends no other code.
          * @enum {string}
          */
         ErrorCode: "INVALID_PARAMETER" | "INVALID_BODY" | "UNSUPPORTED_GRANT_TYPE" | "INVALID_SCOPE" | "UNAUTHORIZED" | "INVALID_CLIENT" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "REPORT_NOT_READY" | "REPORT_FAILED" | "REPORT_EXPIRED" | "PATIENT_MERGED" | "EXPORT_NOT_READY" | "EXPORT_FAILED" | "EXPORT_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
