@@ -49,13 +49,7 @@ const selectAccount = `SELECT a.account_no, a.id, a.org_no, o.id, o.name, a.emai
 func scanAccount(r engine.Row) (a Account, err error) {
 	a = Account{
 		No: access.AccountNo(r.Int(0)), Org: access.OrgNo(r.Int(2)), OrgName: r.Text(4), Email: r.Text(5), Name: r.Text(6),
-		Role: access.Role(r.Int(7)), PasswordHash: r.Text(8), CreatedAt: engine.FromMillis(r.Int(9)),
-	}
-	if !r.IsNull(10) {
-		a.SignedInAt = engine.FromMillis(r.Int(10))
-	}
-	if !r.IsNull(11) {
-		a.DisabledAt = engine.FromMillis(r.Int(11))
+		Role: access.Role(r.Int(7)), PasswordHash: r.Text(8), CreatedAt: engine.FromMillis(r.Int(9)), SignedInAt: engine.Moment(r, 10), DisabledAt: engine.Moment(r, 11),
 	}
 	if a.ID, err = id.FromBytes[id.UserKind](r.Raw(1)); err != nil {
 		return a, err

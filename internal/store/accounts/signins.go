@@ -52,10 +52,7 @@ type throttled struct {
 }
 
 func (t *throttled) scan(r engine.Row) error {
-	*t = throttled{tries: r.Int(0), triedAt: engine.FromMillis(r.Int(1)), lockedUntil: engine.FromMillis(r.Int(2))}
-	if !r.IsNull(3) {
-		t.signedInAt = engine.FromMillis(r.Int(3))
-	}
+	*t = throttled{tries: r.Int(0), triedAt: engine.FromMillis(r.Int(1)), lockedUntil: engine.FromMillis(r.Int(2)), signedInAt: engine.Moment(r, 3)}
 	return nil
 }
 

@@ -176,22 +176,14 @@ func scanClient(r engine.Row) (c Client, err error) {
 	c = Client{
 		No: access.ClientNo(r.Int(0)), Org: access.OrgNo(r.Int(2)), OrgName: r.Text(4), Name: r.Text(5),
 		Tier: access.Tier(r.Int(6)), Scopes: access.Scopes(r.Int(7)), CreatedAt: engine.FromMillis(r.Int(8)), Secrets: int(r.Int(10)),
-		Description: r.Text(12), Requested: access.Scopes(r.Int(13)),
-	}
-	if !r.IsNull(14) {
-		c.RequestedAt = engine.FromMillis(r.Int(14))
+		Description: r.Text(12), Requested: access.Scopes(r.Int(13)), RequestedAt: engine.Moment(r, 14),
+		RevokedAt: engine.Moment(r, 9), LastUsedAt: engine.Moment(r, 11),
 	}
 	if !r.IsNull(15) {
 		c.Owner = &Owner{No: access.AccountNo(r.Int(15)), Name: r.Text(17), Email: r.Text(18), Role: access.Role(r.Int(19)), Disabled: !r.IsNull(20)}
 		if c.Owner.ID, err = id.FromBytes[id.UserKind](r.Raw(16)); err != nil {
 			return c, err
 		}
-	}
-	if !r.IsNull(9) {
-		c.RevokedAt = engine.FromMillis(r.Int(9))
-	}
-	if !r.IsNull(11) {
-		c.LastUsedAt = engine.FromMillis(r.Int(11))
 	}
 	if c.ID, err = id.FromBytes[id.ClientKind](r.Raw(1)); err != nil {
 		return c, err
@@ -331,14 +323,7 @@ func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, 
 			engine.Stmt{SQL: `SELECT hash, expires_at, last_used_at FROM client_secret WHERE client_no = (SELECT client_no FROM client WHERE id = $1) AND (expires_at IS NULL OR expires_at > $2)`,
 				Args: []any{clientID.Bytes(), engine.Millis(now)},
 				Each: func(r engine.Row) error {
-					secret := Secret{Hash: bytes.Clone(r.Raw(0))}
-					if !r.IsNull(1) {
-						secret.ExpiresAt = engine.FromMillis(r.Int(1))
-					}
-					if !r.IsNull(2) {
-						secret.UsedAt = engine.FromMillis(r.Int(2))
-					}
-					secrets = append(secrets, secret)
+					secrets = append(secrets, Secret{Hash: bytes.Clone(r.Raw(0)), ExpiresAt: engine.Moment(r, 1), UsedAt: engine.Moment(r, 2)})
 					return nil
 				}},
 		)

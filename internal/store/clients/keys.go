@@ -67,24 +67,16 @@ func keys(tx engine.Tx, org access.OrgNo, client access.ClientNo) (k Keys, err e
 	err = tx.Many(
 		engine.Stmt{SQL: `SELECT kid, algorithm, thumbprint, jwk, created_at, last_used_at FROM client_key WHERE org_no = $1 AND client_no = $2 ORDER BY created_at, kid`,
 			Args: []any{int64(org), int64(client)}, Each: func(r engine.Row) error {
-				k.Keys = append(k.Keys, Key{ID: r.Text(0), Algorithm: r.Text(1), Thumbprint: r.Text(2), JWK: r.Text(3), CreatedAt: engine.FromMillis(r.Int(4)), UsedAt: moment(r, 5)})
+				k.Keys = append(k.Keys, Key{ID: r.Text(0), Algorithm: r.Text(1), Thumbprint: r.Text(2), JWK: r.Text(3), CreatedAt: engine.FromMillis(r.Int(4)), UsedAt: engine.Moment(r, 5)})
 				return nil
 			}},
 		engine.Stmt{SQL: `SELECT uri, created_at, last_used_at FROM client_jwks_uri WHERE org_no = $1 AND client_no = $2`,
 			Args: []any{int64(org), int64(client)}, Each: func(r engine.Row) error {
-				k.URI = KeysURI{URI: r.Text(0), CreatedAt: engine.FromMillis(r.Int(1)), UsedAt: moment(r, 2)}
+				k.URI = KeysURI{URI: r.Text(0), CreatedAt: engine.FromMillis(r.Int(1)), UsedAt: engine.Moment(r, 2)}
 				return nil
 			}},
 	)
 	return k, err
-}
-
-// moment returns a time, or zero if there is none.
-func moment(r engine.Row, column int) (at time.Time) {
-	if !r.IsNull(column) {
-		at = engine.FromMillis(r.Int(column))
-	}
-	return at
 }
 
 // AddKeys registers keys of a client. Those that it already has are left as

@@ -154,6 +154,14 @@ func Millis(t time.Time) int64 { return t.UnixMilli() }
 // FromMillis returns the time stored as ms, in UTC.
 func FromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
+// Moment returns the time in a column, or the zero time if it is null.
+func Moment(r Row, column int) (at time.Time) {
+	if !r.IsNull(column) {
+		at = FromMillis(r.Int(column))
+	}
+	return at
+}
+
 // PurgeSlice is the maximum number of rows that one transaction of a purge
 // deletes, so that other writers are not held up.
 const PurgeSlice = 500

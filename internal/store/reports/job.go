@@ -76,15 +76,9 @@ const reportColumns = `report_no, id, client_id, report_type, format, title, par
 
 // scanJob reads the columns that reports and exports have in common.
 func scanJob(r engine.Row) (j Job, err error) {
-	moment := func(column int) time.Time {
-		if r.IsNull(column) {
-			return time.Time{}
-		}
-		return engine.FromMillis(r.Int(column))
-	}
 	j = Job{
 		Status: Statuses[r.Int(8)], Progress: int(r.Int(9)),
-		CreatedAt: engine.FromMillis(r.Int(11)), StartedAt: moment(12), CompletedAt: moment(13), ExpiresAt: moment(14),
+		CreatedAt: engine.FromMillis(r.Int(11)), StartedAt: engine.Moment(r, 12), CompletedAt: engine.Moment(r, 13), ExpiresAt: engine.Moment(r, 14),
 		Size: -1, SHA256: bytes.Clone(r.Raw(16)), Error: r.Text(17), no: r.Int(0), fence: r.Int(18),
 	}
 	if !r.IsNull(15) {

@@ -54,10 +54,7 @@ func (s System) waiting(ctx context.Context, sql string, args ...any) (list []Wa
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		list = nil
 		return tx.Query(sql, func(r engine.Row) error {
-			w := WaitingWebhook{Key: Key{access.OrgNo(r.Int(0)), r.Int(1)}, Head: journal.Pos(r.Int(2)), Token: r.Int(4), Node: r.Int(6)}
-			if !r.IsNull(3) {
-				w.Due = engine.FromMillis(r.Int(3))
-			}
+			w := WaitingWebhook{Key: Key{access.OrgNo(r.Int(0)), r.Int(1)}, Head: journal.Pos(r.Int(2)), Due: engine.Moment(r, 3), Token: r.Int(4), Node: r.Int(6)}
 			w.Held = w.Token != 0 && !r.IsNull(5) && r.Int(5) > after && r.Int(5) <= upTo
 			list = append(list, w)
 			return nil
@@ -249,12 +246,8 @@ func claim(c *Claim, node int64, claims *[]*Claim) engine.Stmt {
 		Args: []any{int64(c.Org), c.No, node, c.Token},
 		Each: func(r engine.Row) (err error) {
 			c.Pos, c.Open = journal.Pos(r.Int(0)), unpackPositions(r.Raw(1))
-			if !r.IsNull(2) {
-				c.FailingSince = engine.FromMillis(r.Int(2))
-			}
-			if !r.IsNull(3) {
-				c.Due = engine.FromMillis(r.Int(3))
-			}
+			c.FailingSince = engine.Moment(r, 2)
+			c.Due = engine.Moment(r, 3)
 			*claims = append(*claims, c)
 			c.ID, err = id.FromBytes[id.WebhookKind](r.Raw(4))
 			return err

@@ -146,10 +146,7 @@ const (
 )
 
 func scanDelivery(r engine.Row) (d Delivery, err error) {
-	d = Delivery{EventType: event.Type(r.Text(2)), Status: DeliveryStatus(r.Int(3)), CreatedAt: engine.FromMillis(r.Int(4))}
-	if !r.IsNull(5) {
-		d.NextAttemptAt = engine.FromMillis(r.Int(5))
-	}
+	d = Delivery{EventType: event.Type(r.Text(2)), Status: DeliveryStatus(r.Int(3)), CreatedAt: engine.FromMillis(r.Int(4)), NextAttemptAt: engine.Moment(r, 5)}
 	if d.ID, err = id.FromBytes[id.DeliveryKind](r.Raw(0)); err != nil {
 		return d, err
 	}

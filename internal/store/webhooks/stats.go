@@ -127,7 +127,5 @@ func (w *watched) readCursor(r engine.Row) {
 	if w.Enabled {
 		w.stats.Backlog += int64(len(unpackPositions(r.Raw(1))))
 	}
-	if !r.IsNull(3) {
-		w.stats.LastFailureAt = engine.FromMillis(r.Int(3))
-	}
+	w.stats.LastFailureAt = engine.Moment(r, 3)
 }

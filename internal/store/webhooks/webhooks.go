@@ -121,10 +121,7 @@ const webhookColumns = `id, version, created_at, url, events, description, enabl
 func scanWebhook(r engine.Row) (w Webhook, no int64, err error) {
 	w = Webhook{
 		Version: r.Int(1), CreatedAt: engine.FromMillis(r.Int(2)), URL: r.Text(3), Events: splitTypes(r.Text(4)), Description: r.Text(5),
-		Enabled: r.Int(6) == 1, DisabledReason: r.Text(7),
-	}
-	if !r.IsNull(8) {
-		w.OldSecretEnds = engine.FromMillis(r.Int(8))
+		Enabled: r.Int(6) == 1, DisabledReason: r.Text(7), OldSecretEnds: engine.Moment(r, 8),
 	}
 	if !r.IsNull(10) {
 		w.owner = r.Int(10)

@@ -94,9 +94,7 @@ func (s System) WebhookWork(ctx context.Context, c *Claim, after journal.Pos, re
 			return err
 		}
 		work.URL, work.Recovering = r.Text(1), !r.IsNull(6)
-		if !r.IsNull(8) {
-			work.Due = engine.FromMillis(r.Int(8))
-		}
+		work.Due = engine.Moment(r, 8)
 		wanted = wantedTypes(splitTypes(r.Text(2)))
 		work.Secrets, err = s.openSecrets(c.Org, work.ID, r.Raw(3), r.Raw(4), engine.FromMillis(r.Int(5)), now)
 		return err
