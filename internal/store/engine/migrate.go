@@ -78,11 +78,8 @@ func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) er
 		if _, err := tx.Exec(createSchemaVersion); err != nil {
 			return err
 		}
-		have, err := schemaVersion(tx)
+		have, err := knownVersion(tx, steps)
 		if err != nil {
-			return err
-		}
-		if err := judgeVersion(have, steps); err != nil {
 			return err
 		}
 		if have > 0 && judge != nil {
@@ -130,11 +127,14 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("the database has schema version %d, but this program supports only up to %d: run a newer anodyne, or restore a backup from before the upgrade", e.Have, e.Know)
 }
 
-func judgeVersion(have int64, steps []Migration) error {
-	if know := steps[len(steps)-1].Version; have > know {
-		return &NewerError{have, know}
+// knownVersion returns the version of the schema, and a NewerError if it is
+// beyond the steps.
+func knownVersion(tx Tx, steps []Migration) (int64, error) {
+	have, err := schemaVersion(tx)
+	if know := steps[len(steps)-1].Version; err == nil && have > know {
+		err = &NewerError{have, know}
 	}
-	return nil
+	return have, err
 }
 
 // CheckVersion returns an error unless the database has the schema of this
@@ -149,11 +149,8 @@ func (db *DB) CheckVersion(ctx context.Context) error {
 		if !found {
 			return ErrEmpty
 		}
-		have, err := schemaVersion(tx)
+		have, err := knownVersion(tx, steps)
 		if err != nil {
-			return err
-		}
-		if err := judgeVersion(have, steps); err != nil {
 			return err
 		}
 		if have < steps[len(steps)-1].Version {

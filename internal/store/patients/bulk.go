@@ -259,12 +259,8 @@ func (o Org) bulkPatients(tx engine.Tx, first, last int64, listed []int64, to *B
 		if listed != nil && !isIn(listed, r.Int(0)) {
 			return nil
 		}
-		patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
-		if err != nil {
-			return err
-		}
-		p, err := scanFHIRPatient(engine.Shift(r, 2), patientID)
-		people = append(people, FHIRChart{No: r.Int(0), Patient: p})
+		c, err := scanFHIRChart(r)
+		people = append(people, c)
 		return err
 	}, int64(o.org), first, last); err != nil {
 		return nil, err

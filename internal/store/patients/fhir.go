@@ -101,17 +101,8 @@ func (o Org) FHIRPatient(ctx context.Context, patientID id.Patient) (FHIRPatient
 	return engine.Get(ctx, o.db, func(tx engine.Tx) (FHIRPatient, error) { return o.fhirPatient(tx, patientID) })
 }
 
-func (o Org) fhirPatient(tx engine.Tx, patientID id.Patient) (p FHIRPatient, err error) {
-	found := false
-	err = tx.Query(readFHIRPatient, func(r engine.Row) (err error) {
-		found = true
-		p, err = scanFHIRPatient(r, patientID)
-		return err
-	}, int64(o.org), patientID.Bytes())
-	if err == nil && !found {
-		err = o.absent(tx, patientID)
-	}
-	return p, err
+func (o Org) fhirPatient(tx engine.Tx, patientID id.Patient) (FHIRPatient, error) {
+	return onePatient(tx, o, readFHIRPatient, patientID, scanFHIRPatient)
 }
 
 // FHIRVersions reads all versions of a record, oldest first. The identifier is

@@ -67,6 +67,17 @@ type FHIRChart struct {
 	Earlier []FHIRRecord
 }
 
+// scanFHIRChart reads the columns of fhirPatients.
+func scanFHIRChart(r engine.Row) (c FHIRChart, err error) {
+	patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
+	if err != nil {
+		return c, err
+	}
+	c.No = r.Int(0)
+	c.Patient, err = scanFHIRPatient(engine.Shift(r, 2), patientID)
+	return c, err
+}
+
 func (c *FHIRChart) add(rec FHIRRecord) {
 	switch {
 	case rec.Status != pain.Superseded:
@@ -86,12 +97,8 @@ func (o Org) FHIRCharts(ctx context.Context, first, last int64, q FHIRQuery, eac
 			return err
 		}
 		if err := tx.Query(fhirPatients, func(r engine.Row) error {
-			patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
-			if err != nil {
-				return err
-			}
-			p, err := scanFHIRPatient(engine.Shift(r, 2), patientID)
-			charts = append(charts, FHIRChart{No: r.Int(0), Patient: p})
+			c, err := scanFHIRChart(r)
+			charts = append(charts, c)
 			return err
 		}, int64(o.org), first, last); err != nil || len(q.Types) == 0 {
 			return err

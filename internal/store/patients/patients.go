@@ -144,11 +144,17 @@ func (o Org) whyAbsent(ctx context.Context, patientID id.Patient) error {
 	return o.db.Read(ctx, func(tx engine.Tx) error { return o.absent(tx, patientID) })
 }
 
-func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (p pain.Patient, err error) {
+func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (pain.Patient, error) {
+	return onePatient(tx, o, sql, patientID, scanPatient)
+}
+
+// onePatient reads a patient with a statement whose arguments are the
+// organisation and the identifier.
+func onePatient[T any](tx engine.Tx, o Org, sql string, patientID id.Patient, scan func(engine.Row, id.Patient) (T, error)) (p T, err error) {
 	found := false
 	err = tx.Query(sql, func(r engine.Row) (err error) {
 		found = true
-		p, err = scanPatient(r, patientID)
+		p, err = scan(r, patientID)
 		return err
 	}, int64(o.org), patientID.Bytes())
 	if err == nil && !found {
