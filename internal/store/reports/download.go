@@ -18,21 +18,40 @@ var mediaTypes = map[ReportFormat]string{
 // MediaType returns the media type of the format.
 func (f ReportFormat) MediaType() string { return mediaTypes[f] }
 
-// Downloadable returns an error that explains why there is no file, if there is
-// none.
-func (rep *Report) Downloadable(now time.Time) error {
+// noFile is what is said about a job that has no file.
+type noFile struct {
+	expired, failed, notReady             fault.Code
+	expiredText, failedText, notReadyText string
+}
+
+var (
+	noReport = noFile{
+		fault.ReportExpired, fault.ReportFailed, fault.ReportNotReady,
+		"The file was removed at the end of its retention period; create the report again.", "The report could not be generated. ", "The report is not ready yet.",
+	}
+	noExport = noFile{
+		fault.ExportExpired, fault.ExportFailed, fault.ExportNotReady,
+		"The files were removed at the end of their retention period; create the export again.", "The export could not be written. ", "The export is not ready yet.",
+	}
+)
+
+func (j *Job) downloadable(now time.Time, none *noFile) error {
 	switch {
-	case rep.HasExpired(now):
-		return fault.New(fault.ReportExpired, "The file was removed at the end of its retention period; create the report again.")
-	case rep.Status == Failed:
-		return fault.New(fault.ReportFailed, "The report could not be generated. "+rep.Error, "status", rep.Status)
-	case rep.Status != Completed:
-		e := fault.New(fault.ReportNotReady, "The report is not ready yet.", "status", rep.Status)
+	case j.HasExpired(now):
+		return fault.New(none.expired, none.expiredText)
+	case j.Status == Failed:
+		return fault.New(none.failed, none.failedText+j.Error, "status", j.Status)
+	case j.Status != Completed:
+		e := fault.New(none.notReady, none.notReadyText, "status", j.Status)
 		e.RetryAfter = time.Second
 		return e
 	}
 	return nil
 }
+
+// Downloadable returns an error that explains why there is no file, if there is
+// none.
+func (rep *Report) Downloadable(now time.Time) error { return rep.downloadable(now, &noReport) }
 
 // FileName returns a name for the file. It does not identify the patient,
 // because it ends up in other people's folders, e-mails and logs.
@@ -55,19 +74,7 @@ func (rep *Report) Details() []byte {
 
 // Downloadable returns an error that explains why there are no files, if there
 // are none.
-func (x *Export) Downloadable(now time.Time) error {
-	switch {
-	case x.HasExpired(now):
-		return fault.New(fault.ExportExpired, "The files were removed at the end of their retention period; create the export again.")
-	case x.Status == Failed:
-		return fault.New(fault.ExportFailed, "The export could not be written. "+x.Error, "status", x.Status)
-	case x.Status != Completed:
-		e := fault.New(fault.ExportNotReady, "The export is not ready yet.", "status", x.Status)
-		e.RetryAfter = time.Second
-		return e
-	}
-	return nil
-}
+func (x *Export) Downloadable(now time.Time) error { return x.downloadable(now, &noExport) }
 
 // File returns the file with a name, or nil if there is none.
 func (x *Export) File(name string) *ExportFile {
