@@ -157,21 +157,10 @@ func base64Problem(s string) string {
 }
 
 func dateProblem(s string) string {
-	if !isPartialDate(s) {
+	if !pain.IsPartialDate(s) {
 		return "The element must be a real date in the form YYYY, YYYY-MM or YYYY-MM-DD."
 	}
 	return ""
-}
-
-func isPartialDate(s string) bool {
-	switch len(s) {
-	case len("YYYY"):
-		s += "-01-01"
-	case len("YYYY-MM"):
-		s += "-01"
-	}
-	_, err := pain.ParseDate(s)
-	return err == nil
 }
 
 var (
@@ -191,7 +180,7 @@ func instantProblem(s string) string {
 }
 
 func dateTimeProblem(s string) string {
-	if isPartialDate(s) {
+	if pain.IsPartialDate(s) {
 		return ""
 	}
 	if problem := instantProblem(s); problem != "" {

@@ -95,16 +95,21 @@ func digits(s string) (n int, ok bool) {
 	return n, true
 }
 
-// partialDate reports whether s is an existing YYYY, YYYY-MM or YYYY-MM-DD.
-func partialDate(s string) bool {
+// IsPartialDate reports whether s is an existing YYYY, YYYY-MM or YYYY-MM-DD.
+func IsPartialDate(s string) bool {
+	_, err := firstDay(s)
+	return err == nil
+}
+
+// firstDay returns the first day of a YYYY, YYYY-MM or YYYY-MM-DD.
+func firstDay(s string) (Date, error) {
 	switch len(s) {
 	case len("YYYY"):
 		s += "-01-01"
 	case len("YYYY-MM"):
 		s += "-01"
 	}
-	_, err := ParseDate(s)
-	return err == nil
+	return ParseDate(s)
 }
 
 // partialBefore reports whether a is certainly before b. They are compared as

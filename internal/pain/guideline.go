@@ -19,14 +19,7 @@ func (c *Coded) Stands() bool {
 // Begins returns the earliest possible first day of the condition: the first
 // of the month or year if no more is known.
 func (c *Coded) Begins() drug.Day {
-	first := c.OnsetDate
-	switch len(first) {
-	case len("2006"):
-		first += "-01-01"
-	case len("2006-01"):
-		first += "-01"
-	}
-	on, err := ParseDate(first)
+	on, err := firstDay(c.OnsetDate)
 	if err != nil {
 		return math.MinInt32
 	}

@@ -77,14 +77,18 @@ func (h History) JSON() string {
 
 // Entries decodes the history.
 func (h History) Entries() ([]HistoryEntry, error) {
-	if h.json == "" {
+	return storedList[HistoryEntry](h.json, "medical history")
+}
+
+// storedList decodes a list that was stored as JSON, or as "" if it is empty.
+func storedList[T any](text, what string) (list []T, err error) {
+	if text == "" {
 		return nil, nil
 	}
-	var entries []HistoryEntry
-	if err := json.Unmarshal([]byte(h.json), &entries); err != nil {
-		return nil, fmt.Errorf("stored medical history: %w", err)
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("stored %s: %w", what, err)
 	}
-	return entries, nil
+	return list, nil
 }
 
 // readHistory reads a complete history. Null is the empty history.
@@ -162,7 +166,7 @@ func readPartialDate(r *strictjson.Reader, name string) (string, bool) {
 	if isText && s == "" {
 		return "", false
 	}
-	if !partialDate(s) {
+	if !IsPartialDate(s) {
 		r.Fault(name, "must be a real date in the form YYYY, YYYY-MM or YYYY-MM-DD.")
 		return "", false
 	}

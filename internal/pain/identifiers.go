@@ -1,8 +1,6 @@
 package pain
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,14 +67,7 @@ func (ids Identifiers) JSON() string { return ids.json }
 
 // List decodes the identifiers.
 func (ids Identifiers) List() ([]Identifier, error) {
-	if ids.json == "" {
-		return nil, nil
-	}
-	var list []Identifier
-	if err := json.Unmarshal([]byte(ids.json), &list); err != nil {
-		return nil, fmt.Errorf("stored identifiers: %w", err)
-	}
-	return list, nil
+	return storedList[Identifier](ids.json, "identifiers")
 }
 
 // ParseIdentifier parses an identifier written as SYSTEM|VALUE. problem is

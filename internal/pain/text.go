@@ -30,11 +30,17 @@ func readLine(r *strictjson.Reader, name string, max int) string {
 // LineProblem returns what is wrong with a line of text, or "". Lengths are in
 // characters. Marks of writing direction are allowed, because names need them.
 func LineProblem(s string, max int) string {
-	if utf8.RuneCountInString(s) > max {
+	return charactersProblem(s, max, isControl, "must not contain control characters or line breaks.")
+}
+
+// charactersProblem returns what is wrong with a text that may have up to max
+// characters: problem, if there is one that is refused.
+func charactersProblem(s string, max int, refused func(rune) bool, problem string) string {
+	switch {
+	case utf8.RuneCountInString(s) > max:
 		return atMost(max)
-	}
-	if strings.ContainsFunc(s, isControl) {
-		return "must not contain control characters or line breaks."
+	case strings.ContainsFunc(s, refused):
+		return problem
 	}
 	return ""
 }
@@ -44,13 +50,7 @@ func notesProblem(s string) string { return textProblem(s, maxNotes) }
 
 // textProblem returns what is wrong with a text of several lines, or "".
 func textProblem(s string, max int) string {
-	if utf8.RuneCountInString(s) > max {
-		return atMost(max)
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return isControl(r) && !strings.ContainsRune("\n\r\t", r) }) {
-		return "must not contain control characters."
-	}
-	return ""
+	return charactersProblem(s, max, func(r rune) bool { return isControl(r) && !strings.ContainsRune("\n\r\t", r) }, "must not contain control characters.")
 }
 
 func atMost(max int) string { return "must have at most " + strconv.Itoa(max) + " characters." }
@@ -80,11 +80,5 @@ func phoneProblem(s string) string { return printableProblem(s, maxPhone) }
 // printableProblem returns what is wrong with a line of which every character
 // must be visible, or "".
 func printableProblem(s string, max int) string {
-	if utf8.RuneCountInString(s) > max {
-		return atMost(max)
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return "must have printable characters only."
-	}
-	return ""
+	return charactersProblem(s, max, func(r rune) bool { return !unicode.IsPrint(r) }, "must have printable characters only.")
 }

@@ -94,26 +94,20 @@ func (typed form) fits(f form) bool {
 		(!typed.solves || f.solves)
 }
 
+// countedIn are the units in which doses of a kind are counted, for those that
+// have one of their own.
+var countedIn = [...]string{
+	tablet: "tablet", capsule: "capsule", patch: "patch", film: "film", lozenge: "lozenge", suppository: "suppository", spray: "spray", otherKind: "",
+}
+
 // unit returns the unit in which doses of a form are counted, as in package
 // drug.
 func (f form) unit(per per) string {
-	switch {
-	case per == perMillilitre:
+	if per == perMillilitre {
 		return "mL"
-	case f.kind == tablet:
-		return "tablet"
-	case f.kind == capsule:
-		return "capsule"
-	case f.kind == patch:
-		return "patch"
-	case f.kind == film:
-		return "film"
-	case f.kind == lozenge:
-		return "lozenge"
-	case f.kind == suppository:
-		return "suppository"
-	case f.kind == spray || per == perActuation:
-		return "spray"
 	}
-	return ""
+	if unit := countedIn[f.kind]; unit != "" || per != perActuation {
+		return unit
+	}
+	return "spray"
 }
