@@ -46,11 +46,11 @@ var componentTypes = []pain.DataType{pain.TypePainScores, pain.TypeSleep, pain.T
 // CodeSystems lists our code systems, by name.
 func (m Mapping) CodeSystems() []CodeSystem {
 	list := []CodeSystem{
-		m.codeSystem(dataTypeSystem, "Data types of clinical records", dataTypeConcepts()),
-		m.codeSystem(bodySiteSystem, "Body sites", siteConcepts()),
+		m.codeSystem(dataTypeSystem, "Data types of clinical records", conceptsOf(pain.DataTypes(), func(t pain.DataTypeInfo) Concept { return Concept{t.Name, t.About} })),
+		m.codeSystem(bodySiteSystem, "Body sites", conceptsOf(pain.BodySites(), func(s pain.BodySite) Concept { return Concept{Code: s.Name} })),
 		m.codeSystem("medical_history-category", "Categories of a medical history", concepts(historyCategories[:])),
-		m.codeSystem("pain_scores-severity", "Severity bands of pain", severityConcepts()),
-		m.codeSystem("functional_status-measure", "Measures of function", measureConcepts()),
+		m.codeSystem("pain_scores-severity", "Severity bands of pain", concepts(pain.Severities[:])),
+		m.codeSystem("functional_status-measure", "Measures of function", conceptsOf(pain.FunctionalMeasures(), func(f pain.FunctionalMeasure) Concept { return Concept{Code: f.Name} })),
 		m.codeSystem("assessments-band", "Bands of questionnaire scores", bandConcepts()),
 	}
 	list[4].Open, list[5].Open = true, true
@@ -79,37 +79,15 @@ func (m *Mapping) codeSystem(name, title string, list []Concept) CodeSystem {
 
 func spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-func concepts(codes []string) (list []Concept) {
-	for _, code := range codes {
-		list = append(list, Concept{Code: code})
-	}
-	return list
+// concepts returns the concepts with some codes.
+func concepts[T ~string](codes []T) []Concept {
+	return conceptsOf(codes, func(code T) Concept { return Concept{Code: string(code)} })
 }
 
-func dataTypeConcepts() (list []Concept) {
-	for _, info := range pain.DataTypes() {
-		list = append(list, Concept{info.Name, info.About})
-	}
-	return list
-}
-
-func siteConcepts() (list []Concept) {
-	for _, site := range pain.BodySites() {
-		list = append(list, Concept{Code: site.Name})
-	}
-	return list
-}
-
-func severityConcepts() (list []Concept) {
-	for _, s := range pain.Severities {
-		list = append(list, Concept{Code: string(s)})
-	}
-	return list
-}
-
-func measureConcepts() (list []Concept) {
-	for _, f := range pain.FunctionalMeasures() {
-		list = append(list, Concept{Code: f.Name})
+// conceptsOf returns the concepts that items of a list stand for.
+func conceptsOf[T any](items []T, concept func(T) Concept) (list []Concept) {
+	for _, item := range items {
+		list = append(list, concept(item))
 	}
 	return list
 }
