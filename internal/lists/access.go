@@ -16,17 +16,20 @@ func scopeTexts() (lines []string) {
 }
 
 func scopeTable() []string {
-	lines := []string{"| scope | lets an application |", "|---|---|"}
-	for _, s := range access.Declared() {
-		lines = append(lines, fmt.Sprintf("| `%s` | %s |", s.Name, s.Lets))
-	}
-	return lines
+	return table("| scope | lets an application |", access.Declared(), func(s access.Scope) string { return fmt.Sprintf("| `%s` | %s |", s.Name, s.Lets) })
 }
 
 func tierTable() []string {
-	lines := []string{"| tier | requests an hour |", "|---|---|"}
-	for _, t := range access.Tiers() {
-		lines = append(lines, fmt.Sprintf("| %s | %s |", t, figure.Thousands(int(t.Limit()))))
+	return table("| tier | requests an hour |", access.Tiers(), func(t access.Tier) string {
+		return fmt.Sprintf("| %s | %s |", t, figure.Thousands(int(t.Limit())))
+	})
+}
+
+// table returns a Markdown table with a header and a row for each item.
+func table[T any](header string, items []T, row func(T) string) []string {
+	lines := []string{header, strings.Repeat("|---", strings.Count(header, "|")-1) + "|"}
+	for _, item := range items {
+		lines = append(lines, row(item))
 	}
 	return lines
 }

@@ -85,11 +85,7 @@ func webhooks() (lines []string) {
 func camelEvent(t event.Type) string { return camel(strings.ReplaceAll(string(t), ".", "_")) }
 
 func eventTable() []string {
-	lines := []string{"| event | sent when |", "|---|---|"}
-	for _, d := range event.Declared() {
-		lines = append(lines, fmt.Sprintf("| `%s` | %s |", d.Type, d.SentWhen))
-	}
-	return lines
+	return table("| event | sent when |", event.Declared(), func(d event.Declaration) string { return fmt.Sprintf("| `%s` | %s |", d.Type, d.SentWhen) })
 }
 
 func eventConstants(b *bytes.Buffer) {

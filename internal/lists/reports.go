@@ -103,19 +103,14 @@ func reportSchemas() (lines []string) {
 }
 
 func reportTable() []string {
-	lines := []string{"| type | what it is | parameters | scopes besides `reports:read` and `reports:write` |", "|---|---|---|---|"}
-	for _, d := range reporttype.All() {
-		lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |", d.Type, d.Doc, reportTakes(&d), strings.Join(code(d.Scopes.Names()...), ", ")))
-	}
-	return lines
+	header := "| type | what it is | parameters | scopes besides `reports:read` and `reports:write` |"
+	return table(header, reporttype.All(), func(d reporttype.Declaration) string {
+		return fmt.Sprintf("| `%s` | %s | %s | %s |", d.Type, d.Doc, reportTakes(&d), strings.Join(code(d.Scopes.Names()...), ", "))
+	})
 }
 
 func reportTables() []string {
-	lines := []string{"| report | tables |", "|---|---|"}
-	for _, d := range reporttype.All() {
-		lines = append(lines, fmt.Sprintf("| `%s` | %s |", d.Type, d.Tables))
-	}
-	return lines
+	return table("| report | tables |", reporttype.All(), func(d reporttype.Declaration) string { return fmt.Sprintf("| `%s` | %s |", d.Type, d.Tables) })
 }
 
 func reportConstants(b *bytes.Buffer) {
