@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -55,10 +54,7 @@ func (c *Client) Alias(ctx context.Context, id string) (*Alias, error) {
 // Aliases returns one page of aliases, sorted by name. A zero page or limit
 // uses the service's default. It needs the scope clinical_data:read.
 func (c *Client) Aliases(ctx context.Context, page, limit int) (*Page[Alias], error) {
-	q := url.Values{}
-	setNumber(q, "page", page)
-	setNumber(q, "limit", limit)
-	return answered[Page[Alias]](ctx, c, &call{op: "list aliases", method: http.MethodGet, path: aliasPath(), query: q}, nil)
+	return answered[Page[Alias]](ctx, c, &call{op: "list aliases", method: http.MethodGet, path: aliasPath(), query: pageQuery(page, limit)}, nil)
 }
 
 // AllAliases yields all aliases, fetching page by page. It stops after the

@@ -94,6 +94,15 @@ func (c *call) prepare(opts []CallOption) error {
 	return nil
 }
 
+// answered performs a call and decodes the response.
+func answered[T any](ctx context.Context, c *Client, call *call, opts []CallOption) (*T, error) {
+	var out T
+	if _, err := c.do(ctx, call, &out, opts...); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
 // do performs a call: it gets a token, retries, renews the token if needed and
 // decodes the response into out, unless out is nil. Every request of the
 // client goes through do.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -129,9 +128,7 @@ func (c *Client) RecordHistory(ctx context.Context, patientID, recordID string) 
 // Records returns one page of a patient's records, ordered by clinical time.
 // It needs the scope clinical_data:read.
 func (c *Client) Records(ctx context.Context, patientID string, query RecordQuery) (*Page[Record], error) {
-	q := url.Values{}
-	setNumber(q, "page", query.Page)
-	setNumber(q, "limit", query.Limit)
+	q := pageQuery(query.Page, query.Limit)
 	for name, value := range map[string]string{
 		"start_date": query.StartDate, "end_date": query.EndDate, "data_type": strings.Join(query.DataTypes, ","),
 	} {
@@ -145,22 +142,14 @@ func (c *Client) Records(ctx context.Context, patientID string, query RecordQuer
 	if query.IncludeInactive {
 		q.Set("include_inactive", "true")
 	}
-	var page Page[Record]
-	call := &call{op: "list records", method: http.MethodGet, path: clinicalPath(patientID), query: q}
-	if _, err := c.do(ctx, call, &page); err != nil {
-		return nil, err
-	}
-	return &page, nil
+	return answered[Page[Record]](ctx, c, &call{op: "list records", method: http.MethodGet, path: clinicalPath(patientID), query: q}, nil)
 }
 
 // AllRecords yields all matching records, fetching page by page from
 // query.Page. It stops after the first error.
 func (c *Client) AllRecords(ctx context.Context, patientID string, query RecordQuery) iter.Seq2[Record, error] {
-	if query.Limit == 0 {
-		query.Limit = maxLimit
-	}
-	return walkPages(max(query.Page, 1), func(number int) (*Page[Record], error) {
-		query.Page = number
+	return walkFrom(query.Page, query.Limit, func(page, limit int) (*Page[Record], error) {
+		query.Page, query.Limit = page, limit
 		return c.Records(ctx, patientID, query)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -51,10 +50,7 @@ func (c *Client) Cohort(ctx context.Context, id string) (*Cohort, error) {
 // patients. A zero page or limit uses the service's default. It needs the scope
 // patients:read.
 func (c *Client) Cohorts(ctx context.Context, page, limit int) (*Page[Cohort], error) {
-	q := url.Values{}
-	setNumber(q, "page", page)
-	setNumber(q, "limit", limit)
-	return answered[Page[Cohort]](ctx, c, &call{op: "list cohorts", method: http.MethodGet, path: cohortPath(), query: q}, nil)
+	return answered[Page[Cohort]](ctx, c, &call{op: "list cohorts", method: http.MethodGet, path: cohortPath(), query: pageQuery(page, limit)}, nil)
 }
 
 // AllCohorts yields all cohorts, fetching page by page. It stops after the

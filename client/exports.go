@@ -3,11 +3,9 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -65,46 +63,27 @@ type ExportQuery struct {
 // [Client.WaitExport]. It needs the scope exports:write and the scopes of the
 // data in the export.
 func (c *Client) CreateExport(ctx context.Context, export NewExport, opts ...CallOption) (*Export, error) {
-	return c.export(ctx, &call{op: "create export", method: http.MethodPost, path: []string{"v1", "exports"}, body: export}, opts...)
+	return answered[Export](ctx, c, &call{op: "create export", method: http.MethodPost, path: []string{"v1", "exports"}, body: export}, opts)
 }
 
 // Export returns an export. It needs the scope exports:read.
 func (c *Client) Export(ctx context.Context, id string) (*Export, error) {
-	return c.export(ctx, &call{op: "get export", method: http.MethodGet, path: []string{"v1", "exports", id}})
-}
-
-func (c *Client) export(ctx context.Context, call *call, opts ...CallOption) (*Export, error) {
-	var export Export
-	if _, err := c.do(ctx, call, &export, opts...); err != nil {
-		return nil, err
-	}
-	return &export, nil
+	return answered[Export](ctx, c, &call{op: "get export", method: http.MethodGet, path: []string{"v1", "exports", id}}, nil)
 }
 
 // Exports returns one page of exports in creation order. It needs the scope
 // exports:read.
 func (c *Client) Exports(ctx context.Context, query ExportQuery) (*Page[Export], error) {
-	q := url.Values{}
-	setNumber(q, "page", query.Page)
-	setNumber(q, "limit", query.Limit)
-	if query.Status != "" {
-		q.Set("status", string(query.Status))
-	}
-	var page Page[Export]
-	if _, err := c.do(ctx, &call{op: "list exports", method: http.MethodGet, path: []string{"v1", "exports"}, query: q}, &page); err != nil {
-		return nil, err
-	}
-	return &page, nil
+	q := pageQuery(query.Page, query.Limit)
+	setText(q, "status", string(query.Status))
+	return answered[Page[Export]](ctx, c, &call{op: "list exports", method: http.MethodGet, path: []string{"v1", "exports"}, query: q}, nil)
 }
 
 // AllExports yields all matching exports, fetching page by page from
 // query.Page. It stops after the first error.
 func (c *Client) AllExports(ctx context.Context, query ExportQuery) iter.Seq2[Export, error] {
-	if query.Limit == 0 {
-		query.Limit = maxLimit
-	}
-	return walkPages(max(query.Page, 1), func(number int) (*Page[Export], error) {
-		query.Page = number
+	return walkFrom(query.Page, query.Limit, func(page, limit int) (*Page[Export], error) {
+		query.Page, query.Limit = page, limit
 		return c.Exports(ctx, query)
 	})
 }
@@ -123,22 +102,9 @@ var ErrExportFailed = errors.New("the export could not be written")
 // WaitExport polls until an export has completed or failed, or the context
 // ends. An application with a webhook can use export.completed instead.
 func (c *Client) WaitExport(ctx context.Context, id string) (*Export, error) {
-	for wait := firstLook; ; wait = min(2*wait, lastLook) {
-		export, err := c.Export(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		switch export.Status {
-		case ReportPending, ReportProcessing:
-		case ReportFailed:
-			return export, fmt.Errorf("anodyne: %w: %s", ErrExportFailed, export.Error)
-		default:
-			return export, nil
-		}
-		if err := sleep(ctx, wait); err != nil {
-			return export, fmt.Errorf("anodyne: wait for export: %w", err)
-		}
-	}
+	return waitJob(ctx, "export", ErrExportFailed,
+		func() (*Export, error) { return c.Export(ctx, id) },
+		func(e *Export) (ReportStatus, string) { return e.Status, e.Error })
 }
 
 // DownloadExportFile writes a file of a completed export to w and returns its

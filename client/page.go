@@ -52,6 +52,24 @@ func walkPages[T any](first int, fetch func(page int) (*Page[T], error)) iter.Se
 	}
 }
 
+// walkFrom yields the records of all pages from the first that a query asks
+// for, with as many on a page as it asks for; 0 is the first page, and the
+// maximum number.
+func walkFrom[T any](page, limit int, fetch func(page, limit int) (*Page[T], error)) iter.Seq2[T, error] {
+	if limit == 0 {
+		limit = maxLimit
+	}
+	return walkPages(max(page, 1), func(number int) (*Page[T], error) { return fetch(number, limit) })
+}
+
+// pageQuery returns the parameters of one page. A zero is left out.
+func pageQuery(page, limit int) url.Values {
+	q := url.Values{}
+	setNumber(q, "page", page)
+	setNumber(q, "limit", limit)
+	return q
+}
+
 // setNumber adds a parameter unless n is zero. Numbers out of range are sent
 // too, so that the service can reject them.
 func setNumber(q url.Values, name string, n int) {

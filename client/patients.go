@@ -144,19 +144,12 @@ func (c *Client) patient(ctx context.Context, call *call, opts []CallOption) (*P
 
 // Patients returns one page of patients. It needs the scope patients:read.
 func (c *Client) Patients(ctx context.Context, query PatientQuery) (*Page[PatientItem], error) {
-	q := url.Values{}
-	setNumber(q, "page", query.Page)
-	setNumber(q, "limit", query.Limit)
+	q := pageQuery(query.Page, query.Limit)
 	setText(q, "search", query.Search)
 	setText(q, "identifier", query.Identifier)
 	setText(q, "date_of_birth", query.DateOfBirth)
 	setText(q, "sort", query.Sort)
-	var page Page[PatientItem]
-	call := &call{op: "list patients", method: http.MethodGet, path: []string{"v1", "patients"}, query: q}
-	if _, err := c.do(ctx, call, &page); err != nil {
-		return nil, err
-	}
-	return &page, nil
+	return answered[Page[PatientItem]](ctx, c, &call{op: "list patients", method: http.MethodGet, path: []string{"v1", "patients"}, query: q}, nil)
 }
 
 // AllPatients yields all matching patients, fetching page by page from

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -49,49 +48,28 @@ type ReportQuery struct {
 // [Client.WaitReport]. It needs the scope reports:write and the scopes of the
 // data in the report.
 func (c *Client) CreateReport(ctx context.Context, report NewReport, opts ...CallOption) (*Report, error) {
-	return c.report(ctx, &call{op: "create report", method: http.MethodPost, path: []string{"v1", "reports"}, body: report}, opts...)
+	return answered[Report](ctx, c, &call{op: "create report", method: http.MethodPost, path: []string{"v1", "reports"}, body: report}, opts)
 }
 
 // Report returns a report. It needs the scope reports:read.
 func (c *Client) Report(ctx context.Context, id string) (*Report, error) {
-	return c.report(ctx, &call{op: "get report", method: http.MethodGet, path: []string{"v1", "reports", id}})
-}
-
-func (c *Client) report(ctx context.Context, call *call, opts ...CallOption) (*Report, error) {
-	var report Report
-	if _, err := c.do(ctx, call, &report, opts...); err != nil {
-		return nil, err
-	}
-	return &report, nil
+	return answered[Report](ctx, c, &call{op: "get report", method: http.MethodGet, path: []string{"v1", "reports", id}}, nil)
 }
 
 // Reports returns one page of reports in creation order. It needs the scope
 // reports:read.
 func (c *Client) Reports(ctx context.Context, query ReportQuery) (*Page[Report], error) {
-	q := url.Values{}
-	setNumber(q, "page", query.Page)
-	setNumber(q, "limit", query.Limit)
-	if query.Status != "" {
-		q.Set("status", string(query.Status))
-	}
-	if query.Type != "" {
-		q.Set("type", string(query.Type))
-	}
-	var page Page[Report]
-	if _, err := c.do(ctx, &call{op: "list reports", method: http.MethodGet, path: []string{"v1", "reports"}, query: q}, &page); err != nil {
-		return nil, err
-	}
-	return &page, nil
+	q := pageQuery(query.Page, query.Limit)
+	setText(q, "status", string(query.Status))
+	setText(q, "type", string(query.Type))
+	return answered[Page[Report]](ctx, c, &call{op: "list reports", method: http.MethodGet, path: []string{"v1", "reports"}, query: q}, nil)
 }
 
 // AllReports yields all matching reports, fetching page by page from
 // query.Page. It stops after the first error.
 func (c *Client) AllReports(ctx context.Context, query ReportQuery) iter.Seq2[Report, error] {
-	if query.Limit == 0 {
-		query.Limit = maxLimit
-	}
-	return walkPages(max(query.Page, 1), func(number int) (*Page[Report], error) {
-		query.Page = number
+	return walkFrom(query.Page, query.Limit, func(page, limit int) (*Page[Report], error) {
+		query.Page, query.Limit = page, limit
 		return c.Reports(ctx, query)
 	})
 }
@@ -107,29 +85,37 @@ func (c *Client) DeleteReport(ctx context.Context, id string) error {
 // a failed report. That error's message gives the reason.
 var ErrReportFailed = errors.New("the report could not be made")
 
-// The shortest and longest pause between two polls of WaitReport.
+// WaitReport polls until a report has completed or failed, or the context
+// ends. An application with a webhook can use report.completed instead.
+func (c *Client) WaitReport(ctx context.Context, id string) (*Report, error) {
+	return waitJob(ctx, "report", ErrReportFailed,
+		func() (*Report, error) { return c.Report(ctx, id) },
+		func(r *Report) (ReportStatus, string) { return r.Status, r.Error })
+}
+
+// The shortest and longest pause between two polls of a report or export.
 const (
 	firstLook = 100 * time.Millisecond
 	lastLook  = 2 * time.Second
 )
 
-// WaitReport polls until a report has completed or failed, or the context
-// ends. An application with a webhook can use report.completed instead.
-func (c *Client) WaitReport(ctx context.Context, id string) (*Report, error) {
+// waitJob polls a report or export until it has completed or failed. state
+// returns its status and error.
+func waitJob[T any](ctx context.Context, what string, failed error, get func() (*T, error), state func(*T) (ReportStatus, string)) (*T, error) {
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
-		report, err := c.Report(ctx, id)
+		job, err := get()
 		if err != nil {
 			return nil, err
 		}
-		switch report.Status {
+		switch status, reason := state(job); status {
 		case ReportPending, ReportProcessing:
 		case ReportFailed:
-			return report, fmt.Errorf("anodyne: %w: %s", ErrReportFailed, report.Error)
+			return job, fmt.Errorf("anodyne: %w: %s", failed, reason)
 		default:
-			return report, nil
+			return job, nil
 		}
 		if err := sleep(ctx, wait); err != nil {
-			return report, fmt.Errorf("anodyne: wait for report: %w", err)
+			return job, fmt.Errorf("anodyne: wait for %s: %w", what, err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -104,10 +103,7 @@ func (c *Client) Webhook(ctx context.Context, id string) (*Webhook, error) {
 // Webhooks returns one page of webhooks in creation order. A zero page or
 // limit uses the service's default. It needs the scope webhooks:read.
 func (c *Client) Webhooks(ctx context.Context, page, limit int) (*Page[Webhook], error) {
-	q := url.Values{}
-	setNumber(q, "page", page)
-	setNumber(q, "limit", limit)
-	return answered[Page[Webhook]](ctx, c, &call{op: "list webhooks", method: http.MethodGet, path: []string{"v1", "webhooks"}, query: q}, nil)
+	return answered[Page[Webhook]](ctx, c, &call{op: "list webhooks", method: http.MethodGet, path: []string{"v1", "webhooks"}, query: pageQuery(page, limit)}, nil)
 }
 
 // AllWebhooks yields all webhooks, fetching page by page. It stops after the
@@ -159,13 +155,4 @@ func (c *Client) RecoverWebhook(ctx context.Context, id string, since time.Time,
 // scope webhooks:read.
 func (c *Client) WebhookStats(ctx context.Context, id string) (*WebhookStats, error) {
 	return answered[WebhookStats](ctx, c, &call{op: "get webhook stats", method: http.MethodGet, path: webhookPath(id, "stats")}, nil)
-}
-
-// answered performs a call and decodes the response.
-func answered[T any](ctx context.Context, c *Client, call *call, opts []CallOption) (*T, error) {
-	var out T
-	if _, err := c.do(ctx, call, &out, opts...); err != nil {
-		return nil, err
-	}
-	return &out, nil
 }
