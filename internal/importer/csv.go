@@ -35,16 +35,11 @@ const (
 
 // next returns the next row, or io.EOF. It skips empty lines.
 func (c *csvReader) next() (row, error) {
-	for {
-		c.lines.forget()
-		first, err := c.lines.next()
-		if err != nil {
-			return row{}, err
-		}
-		if strings.TrimSpace(first.text) != "" {
-			return c.assemble(first)
-		}
+	first, err := c.lines.nextFilled()
+	if err != nil {
+		return row{}, err
 	}
+	return c.assemble(first)
 }
 
 // assemble reads all lines of a row.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 )
 
 // maxLine is the maximum length of a line, and of a row of several lines,
@@ -54,6 +55,16 @@ func (l *lines) forget() {
 	if l.at > len(l.kept)/2 { // otherwise copying would cost more than reading
 		l.kept = append(l.kept[:0], l.kept[l.at:]...)
 		l.at = 0
+	}
+}
+
+// nextFilled forgets earlier lines and returns the next one that is not empty.
+func (l *lines) nextFilled() (line, error) {
+	for {
+		l.forget()
+		if next, err := l.next(); err != nil || strings.TrimSpace(next.text) != "" {
+			return next, err
+		}
 	}
 }
 

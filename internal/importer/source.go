@@ -127,21 +127,15 @@ func (s *source) beginCSV(l *lines) error {
 type objectReader struct{ lines *lines }
 
 func (o *objectReader) next() (row, error) {
-	for {
-		o.lines.forget()
-		l, err := o.lines.next()
-		if err != nil {
-			return row{}, err
-		}
-		if strings.TrimSpace(l.text) == "" {
-			continue
-		}
-		r := row{line: l.number, text: l.text, problem: textProblem([]line{l})}
-		if l.tooLong {
-			r.problem = problemTooLong
-		}
-		return r, nil
+	l, err := o.lines.nextFilled()
+	if err != nil {
+		return row{}, err
 	}
+	r := row{line: l.number, text: l.text, problem: textProblem([]line{l})}
+	if l.tooLong {
+		r.problem = problemTooLong
+	}
+	return r, nil
 }
 
 // textProblem returns what is wrong with the characters of a row, or "".
