@@ -48,11 +48,7 @@ func (l *looker) patience() time.Duration {
 // round checks once and serves what it finds.
 func (l *looker) round(ctx context.Context, news *journal.News) error {
 	orgs, all := news.Take()
-	l.mu.Lock()
-	waited := l.waited
-	l.waited = nil
-	l.mu.Unlock()
-	for _, e := range waited {
+	for _, e := range l.take(&l.waited) {
 		l.serve(ctx, e, &e.retries)
 	}
 	l.serveDue(ctx)
@@ -75,6 +71,15 @@ func (l *looker) round(ctx context.Context, news *journal.News) error {
 		}
 	}
 	return err
+}
+
+// take empties a list of endpoints and returns what was in it.
+func (l *looker) take(list *[]*endpoint) []*endpoint {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	taken := *list
+	*list = nil
+	return taken
 }
 
 // serveDue serves own endpoints with a due retry.
@@ -117,11 +122,7 @@ func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 // second, and usually needs no statement.
 func (l *looker) tend(ctx context.Context) error {
 	l.attend(ctx)
-	l.mu.Lock()
-	failed := l.failed
-	l.failed = nil
-	l.mu.Unlock()
-	for _, e := range failed {
+	for _, e := range l.take(&l.failed) {
 		l.serve(ctx, e, &e.retries)
 		l.serve(ctx, e, &e.events)
 	}
