@@ -48,16 +48,7 @@ func (a *API) listAliases(x *exchange) (answer, error) {
 }
 
 func (a *API) getAlias(x *exchange) (answer, error) {
-	aliasID, err := x.onAlias()
-	if err != nil {
-		return answer{}, err
-	}
-	found, err := x.org.Alias(x.ctx(), aliasID)
-	if err != nil {
-		return answer{}, err
-	}
-	x.buf = appendAlias(x.buf, &found)
-	return answer{status: http.StatusOK, body: x.buf}, nil
+	return getItem(x, "alias", x.org.Alias, appendAlias)
 }
 
 func (a *API) patchAlias(x *exchange) (answer, error) {

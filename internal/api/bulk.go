@@ -94,9 +94,7 @@ func (x *exchange) startBulk(level bulkLevel, restrict func(*export.Bulk) error)
 	if err != nil {
 		return answer{}, err
 	}
-	e := reports.NewExport(wanted, x.principal.ClientID, x.now)
-	change := journal.Change{Audit: x.line(audit.ExportCreate, e.ID.String())}
-	change.Audit.Details = e.Details()
+	e, change := x.newExport(wanted)
 	out, err := x.org.CreateExport(x.ctx(), &e, change, key, idempotency.Outcome{Status: http.StatusAccepted, Location: bulkPath + "/" + e.ID.String()})
 	if err != nil {
 		return answer{}, err

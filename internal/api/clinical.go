@@ -45,11 +45,16 @@ func replayable(missing error, key *idempotency.Once) bool {
 	return key != nil && fault.Is(missing, fault.PatientMerged)
 }
 
-// understood repeats a write of records if the organisation's aliases, which
-// were used to derive them, have changed before the commit.
-func (x *exchange) understood(write func() (answer, error)) (done answer, err error) {
+// postRecords reads the body of a POST and writes the records in it, again if
+// the organisation's aliases, which were used to derive them, have changed
+// before the commit.
+func (x *exchange) postRecords(limit int64, write func(*strictjson.Object, *idempotency.Once) (answer, error)) (done answer, err error) {
+	object, key, err := x.readPost(limit)
+	if err != nil {
+		return answer{}, err
+	}
 	for range 5 {
-		if done, err = write(); !patients.AliasesChanged(err) {
+		if done, err = write(object, key); !patients.AliasesChanged(err) {
 			return done, err
 		}
 		x.buf = x.buf[:0]
@@ -58,11 +63,7 @@ func (x *exchange) understood(write func() (answer, error)) (done answer, err er
 }
 
 func (a *API) addClinicalData(x *exchange) (answer, error) {
-	object, key, err := x.readPost(batchLimit)
-	if err != nil {
-		return answer{}, err
-	}
-	return x.understood(func() (answer, error) { return x.addRecords(object, key) })
+	return x.postRecords(batchLimit, x.addRecords)
 }
 
 func (x *exchange) addRecords(object *strictjson.Object, key *idempotency.Once) (answer, error) {
@@ -253,11 +254,7 @@ func (a *API) listCorrections(x *exchange) (answer, error) {
 }
 
 func (a *API) correctClinicalRecord(x *exchange) (answer, error) {
-	object, key, err := x.readPost(bodyLimit)
-	if err != nil {
-		return answer{}, err
-	}
-	return x.understood(func() (answer, error) { return x.correctRecord(object, key) })
+	return x.postRecords(bodyLimit, x.correctRecord)
 }
 
 func (x *exchange) correctRecord(object *strictjson.Object, key *idempotency.Once) (answer, error) {

@@ -145,7 +145,7 @@ func (a *API) listCohorts(x *exchange) (answer, error) {
 }
 
 func (a *API) getCohort(x *exchange) (answer, error) {
-	found, err := x.cohort()
+	found, err := readItem(x, "cohort", x.org.Cohort)
 	if err != nil {
 		return answer{}, err
 	}
@@ -164,24 +164,8 @@ func (a *API) getCohort(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf, line: x.saw(audit.CohortRead, found.ID.String())}, nil
 }
 
-// cohort returns the cohort named by a path without parameters.
-func (x *exchange) cohort() (c patients.Cohort, err error) {
-	cohortID, err := x.onCohort()
-	if err != nil {
-		return c, err
-	}
-	return x.org.Cohort(x.ctx(), cohortID)
-}
-
 func (a *API) deleteCohort(x *exchange) (answer, error) {
-	cohortID, err := x.onCohort()
-	if err != nil {
-		return answer{}, err
-	}
-	if err := x.org.DeleteCohort(x.ctx(), cohortID, journal.Change{Audit: x.line(audit.CohortDelete, cohortID.String())}); err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusNoContent}, nil
+	return deleteItem(x, "cohort", x.org.DeleteCohort, audit.CohortDelete)
 }
 
 // appendCohort appends the JSON form of a cohort without its list.

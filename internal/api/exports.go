@@ -21,12 +21,14 @@ func (x *exchange) mayExport(o *export.Options) error {
 }
 
 // export returns the export named by a path without parameters.
-func (x *exchange) export() (e reports.Export, err error) {
-	exportID, err := x.onExport()
-	if err != nil {
-		return e, err
-	}
-	return x.org.Export(x.ctx(), exportID)
+func (x *exchange) export() (reports.Export, error) { return readItem(x, "export", x.org.Export) }
+
+// newExport returns an export for the client, and the change that creates it.
+func (x *exchange) newExport(wanted reports.ExportRequest) (reports.Export, journal.Change) {
+	e := reports.NewExport(wanted, x.principal.ClientID, x.now)
+	change := journal.Change{Audit: x.line(audit.ExportCreate, e.ID.String())}
+	change.Audit.Details = e.Details()
+	return e, change
 }
 
 func (a *API) createExport(x *exchange) (answer, error) {
@@ -45,9 +47,7 @@ func (a *API) createExport(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	e := reports.NewExport(wanted, x.principal.ClientID, x.now)
-	change := journal.Change{Audit: x.line(audit.ExportCreate, e.ID.String())}
-	change.Audit.Details = e.Details()
+	e, change := x.newExport(wanted)
 	x.buf = appendExport(x.buf, &e, x.now)
 	out, err := x.org.CreateExport(x.ctx(), &e, change, key, idempotency.Outcome{Status: http.StatusCreated, Location: "/v1/exports/" + e.ID.String(), Body: x.buf})
 	if err != nil {
@@ -65,24 +65,9 @@ func (a *API) listExports(x *exchange) (answer, error) {
 	p := q.page()
 	wanted := reports.ExportQuery{Page: p.number, Limit: p.limit}
 	wanted.Status = reports.Status(q.word("status", "", texts(reports.Statuses)...))
-	if err := q.err(); err != nil {
-		return answer{}, err
-	}
-	b, shown := append(x.buf, `{"data":[`...), 0
-	total, err := x.org.Exports(x.ctx(), wanted, func(e *reports.Export) {
-		if shown > 0 {
-			b = append(b, ',')
-		}
-		shown++
-		b = appendExport(b, e, x.now)
+	return listJobs(x, q, p, "/v1/exports", audit.ExportRead, appendExport, func(each func(*reports.Export)) (int64, error) {
+		return x.org.Exports(x.ctx(), wanted, each)
 	})
-	if err != nil {
-		return answer{}, err
-	}
-	x.buf = p.appendPagination(b, total)
-	line := x.saw(audit.ExportRead, "")
-	line.Details = countOf(shown)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/exports", total, q.besidesPage()), line: line}, nil
 }
 
 func (a *API) getExport(x *exchange) (answer, error) {
@@ -95,14 +80,7 @@ func (a *API) getExport(x *exchange) (answer, error) {
 }
 
 func (a *API) deleteExport(x *exchange) (answer, error) {
-	exportID, err := x.onExport()
-	if err != nil {
-		return answer{}, err
-	}
-	if err := x.org.DeleteExport(x.ctx(), exportID, journal.Change{Audit: x.line(audit.ExportDelete, exportID.String())}); err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusNoContent}, nil
+	return deleteItem(x, "export", x.org.DeleteExport, audit.ExportDelete)
 }
 
 // downloadExport sends a file of an export.

@@ -212,42 +212,38 @@ func (a *API) issueToken(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf}, nil
 }
 
-// tokenParameter returns the token to revoke or introspect.
-func (f form) tokenParameter() (string, error) {
-	token := f.Get("token")
-	if token == "" {
-		return "", fault.New(fault.InvalidParameter, "token is missing.", "parameter", "token", "value", nil, "oauth_error", "invalid_request")
+// tokenParameter returns the client of a request and the token that it wants
+// to revoke or introspect.
+func (a *API) tokenParameter(x *exchange) (client *clients.Client, token string, err error) {
+	f, err := a.tokenForm(x)
+	if err != nil {
+		return f.client, "", err
 	}
-	return token, nil
+	if token = f.Get("token"); token == "" {
+		err = fault.New(fault.InvalidParameter, "token is missing.", "parameter", "token", "value", nil, "oauth_error", "invalid_request")
+	}
+	return f.client, token, err
 }
 
 // revokeToken returns 200 even if the token is unknown or belongs to another
 // client (RFC 7009).
 func (a *API) revokeToken(x *exchange) (answer, error) {
-	f, err := a.tokenForm(x)
+	client, token, err := a.tokenParameter(x)
 	if err != nil {
 		return answer{}, err
 	}
-	token, err := f.tokenParameter()
-	if err != nil {
-		return answer{}, err
-	}
-	if err := a.Authority.Revoke(x.ctx(), f.client, token, x.line(audit.TokenRevoke, "")); err != nil {
+	if err := a.Authority.Revoke(x.ctx(), client, token, x.line(audit.TokenRevoke, "")); err != nil {
 		return answer{}, err
 	}
 	return answer{status: http.StatusOK, body: []byte("{}")}, nil
 }
 
 func (a *API) introspectToken(x *exchange) (answer, error) {
-	f, err := a.tokenForm(x)
+	client, text, err := a.tokenParameter(x)
 	if err != nil {
 		return answer{}, err
 	}
-	text, err := f.tokenParameter()
-	if err != nil {
-		return answer{}, err
-	}
-	token, active, err := a.Authority.Introspect(x.ctx(), f.client, text)
+	token, active, err := a.Authority.Introspect(x.ctx(), client, text)
 	if err != nil {
 		return answer{}, err
 	}

@@ -1,8 +1,13 @@
 package api
 
 import (
+	"context"
+	"net/http"
+
+	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // pathID parses an identifier in the path. A malformed identifier is reported
@@ -44,8 +49,34 @@ func (x *exchange) onWebhook() (id.Webhook, error) { return onPath[id.WebhookKin
 
 func (x *exchange) onAlias() (id.Alias, error) { return onPath[id.AliasKind](x, "alias") }
 
-func (x *exchange) onCohort() (id.Cohort, error) { return onPath[id.CohortKind](x, "cohort") }
+// readItem reads the item named by a path without parameters.
+func readItem[K id.Kind, T any](x *exchange, resource string, read func(context.Context, id.ID[K]) (T, error)) (item T, err error) {
+	itemID, err := onPath[K](x, resource)
+	if err != nil {
+		return item, err
+	}
+	return read(x.ctx(), itemID)
+}
 
-func (x *exchange) onReport() (id.Report, error) { return onPath[id.ReportKind](x, "report") }
+// getItem answers with the item named by a path without parameters.
+func getItem[K id.Kind, T any](x *exchange, resource string, read func(context.Context, id.ID[K]) (T, error), write func([]byte, *T) []byte) (answer, error) {
+	item, err := readItem(x, resource, read)
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = write(x.buf, &item)
+	return answer{status: http.StatusOK, body: x.buf}, nil
+}
 
-func (x *exchange) onExport() (id.Export, error) { return onPath[id.ExportKind](x, "export") }
+// deleteItem deletes the item named by a path without parameters. The action
+// is what is audited.
+func deleteItem[K id.Kind](x *exchange, resource string, remove func(context.Context, id.ID[K], journal.Change) error, action audit.Action) (answer, error) {
+	itemID, err := onPath[K](x, resource)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := remove(x.ctx(), itemID, journal.Change{Audit: x.line(action, itemID.String())}); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusNoContent}, nil
+}

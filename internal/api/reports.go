@@ -33,13 +33,7 @@ func (x *exchange) mayRead(t reporttype.Type) error {
 }
 
 // report returns the report named by a path without parameters.
-func (x *exchange) report() (rep reports.Report, err error) {
-	reportID, err := x.onReport()
-	if err != nil {
-		return rep, err
-	}
-	return x.org.Report(x.ctx(), reportID)
-}
+func (x *exchange) report() (reports.Report, error) { return readItem(x, "report", x.org.Report) }
 
 // noPatientOf turns the error for a patient that does not exist into one about
 // the parameter.
@@ -91,24 +85,33 @@ func (a *API) listReports(x *exchange) (answer, error) {
 	wanted := reports.ReportQuery{Page: p.number, Limit: p.limit}
 	wanted.Status = reports.Status(q.word("status", "", texts(reports.Statuses)...))
 	wanted.Type = reporttype.Type(q.word("type", "", texts(reporttype.Types())...))
+	return listJobs(x, q, p, "/v1/reports", audit.ReportRead, appendReport, func(each func(*reports.Report)) (int64, error) {
+		return x.org.Reports(x.ctx(), wanted, each)
+	})
+}
+
+// listJobs answers a request for a page of reports or exports, unless its query
+// is invalid. read calls each for every job of the page and returns the number
+// of all jobs.
+func listJobs[T any](x *exchange, q *query, p page, path string, action audit.Action, write func([]byte, *T, time.Time) []byte, read func(each func(*T)) (int64, error)) (answer, error) {
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	b, shown := append(x.buf, `{"data":[`...), 0
-	total, err := x.org.Reports(x.ctx(), wanted, func(rep *reports.Report) {
+	total, err := read(func(job *T) {
 		if shown > 0 {
 			b = append(b, ',')
 		}
 		shown++
-		b = appendReport(b, rep, x.now)
+		b = write(b, job, x.now)
 	})
 	if err != nil {
 		return answer{}, err
 	}
 	x.buf = p.appendPagination(b, total)
-	line := x.saw(audit.ReportRead, "")
+	line := x.saw(action, "")
 	line.Details = countOf(shown)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/reports", total, q.besidesPage()), line: line}, nil
+	return answer{status: http.StatusOK, body: x.buf, link: p.link(path, total, q.besidesPage()), line: line}, nil
 }
 
 // texts converts words to strings.
@@ -130,12 +133,5 @@ func (a *API) getReport(x *exchange) (answer, error) {
 }
 
 func (a *API) deleteReport(x *exchange) (answer, error) {
-	reportID, err := x.onReport()
-	if err != nil {
-		return answer{}, err
-	}
-	if err := x.org.DeleteReport(x.ctx(), reportID, journal.Change{Audit: x.line(audit.ReportDelete, reportID.String())}); err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusNoContent}, nil
+	return deleteItem(x, "report", x.org.DeleteReport, audit.ReportDelete)
 }

@@ -63,16 +63,7 @@ func (a *API) listWebhooks(x *exchange) (answer, error) {
 }
 
 func (a *API) getWebhook(x *exchange) (answer, error) {
-	webhookID, err := x.onWebhook()
-	if err != nil {
-		return answer{}, err
-	}
-	w, err := x.org.Webhook(x.ctx(), webhookID)
-	if err != nil {
-		return answer{}, err
-	}
-	x.buf = appendWebhook(x.buf, &w)
-	return answer{status: http.StatusOK, body: x.buf}, nil
+	return getItem(x, "webhook", x.org.Webhook, appendWebhook)
 }
 
 func (a *API) patchWebhook(x *exchange) (answer, error) {
@@ -111,14 +102,7 @@ func (a *API) patchWebhook(x *exchange) (answer, error) {
 }
 
 func (a *API) deleteWebhook(x *exchange) (answer, error) {
-	webhookID, err := x.onWebhook()
-	if err != nil {
-		return answer{}, err
-	}
-	if err := x.org.DeleteWebhook(x.ctx(), webhookID, journal.Change{Audit: x.line(audit.WebhookDelete, webhookID.String())}); err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusNoContent}, nil
+	return deleteItem(x, "webhook", x.org.DeleteWebhook, audit.WebhookDelete)
 }
 
 func (a *API) rotateWebhookSecret(x *exchange) (answer, error) {
