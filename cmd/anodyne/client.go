@@ -67,6 +67,24 @@ func (c *storeCommand) run(ctx context.Context, fn func(store.System) (any, func
 	return nil
 }
 
+// runList runs the list command of a group: it reads everything in the list and
+// prints a view of each.
+func runList[T, V any](ctx context.Context, e cli.Env, args []string, group string,
+	read func(store.System, context.Context) ([]T, error), view func(T) V, print func(io.Writer, []V)) error {
+	c := newStoreCommand(e, group, "list", "list [flags]")
+	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
+		return err
+	}
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		list, err := read(s, ctx)
+		views := make([]V, 0, len(list))
+		for _, item := range list {
+			views = append(views, view(item))
+		}
+		return views, func(w io.Writer) { print(w, views) }, err
+	})
+}
+
 // parse parses the command line of a command that takes a client as its first
 // argument.
 func (c *storeCommand) parse(args []string, want int) (who id.Client, words []string, err error) {
@@ -167,18 +185,7 @@ func viewOf(c clients.Client) clientView {
 }
 
 func clientList(ctx context.Context, e cli.Env, args []string) error {
-	c := newStoreCommand(e, "client", "list", "list [flags]")
-	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
-		return err
-	}
-	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
-		clients, err := s.Clients(ctx)
-		views := make([]clientView, 0, len(clients))
-		for _, found := range clients {
-			views = append(views, viewOf(found))
-		}
-		return views, func(w io.Writer) { printClients(w, views) }, err
-	})
+	return runList(ctx, e, args, "client", store.System.Clients, viewOf, printClients)
 }
 
 func printClients(w io.Writer, views []clientView) {

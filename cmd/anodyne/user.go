@@ -108,18 +108,7 @@ func viewOfUser(a accounts.Account) userView {
 }
 
 func userList(ctx context.Context, e cli.Env, args []string) error {
-	c := newStoreCommand(e, "user", "list", "list [flags]")
-	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
-		return err
-	}
-	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
-		members, err := s.Accounts(ctx)
-		views := make([]userView, 0, len(members))
-		for _, m := range members {
-			views = append(views, viewOfUser(m))
-		}
-		return views, func(w io.Writer) { printUsers(w, views) }, err
-	})
+	return runList(ctx, e, args, "user", store.System.Accounts, viewOfUser, printUsers)
 }
 
 func printUsers(w io.Writer, views []userView) {
