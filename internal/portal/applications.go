@@ -163,13 +163,7 @@ func (p *Portal) application(v *visit) error {
 }
 
 // client returns the application named in the path.
-func (v *visit) client() (clients.Client, error) {
-	clientID, err := id.Parse[id.ClientKind](v.r.PathValue("id"))
-	if err != nil {
-		return clients.Client{}, fault.Missing("application", "")
-	}
-	return v.org.Client(v.r.Context(), clientID)
-}
+func (v *visit) client() (clients.Client, error) { return readItem(v, "application", v.org.Client) }
 
 // overlap is how long an old secret remains valid beside a new one.
 type overlap struct {

@@ -103,13 +103,7 @@ func (p *Portal) export(v *visit) error {
 	return v.show("export", "Export", exportPage{e, e.Downloadable(v.now) == nil})
 }
 
-func (v *visit) findExport() (reports.Export, error) {
-	exportID, err := id.Parse[id.ExportKind](v.r.PathValue("id"))
-	if err != nil {
-		return reports.Export{}, fault.Missing("export", "")
-	}
-	return v.org.Export(v.r.Context(), exportID)
-}
+func (v *visit) findExport() (reports.Export, error) { return readItem(v, "export", v.org.Export) }
 
 // downloadExport sends a file of an export.
 func (p *Portal) downloadExport(v *visit) error {

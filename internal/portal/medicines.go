@@ -155,9 +155,9 @@ func wordsOfAlias(f *fault.Error) (list []string) {
 }
 
 func (p *Portal) removeAlias(v *visit) error {
-	aliasID, err := id.Parse[id.AliasKind](v.r.PathValue("id"))
+	aliasID, err := pathID[id.AliasKind](v, "id", "alias")
 	if err != nil {
-		return fault.Missing("alias", "")
+		return err
 	}
 	if err := v.org.DeleteAlias(v.r.Context(), aliasID, func(old pain.Alias) journal.Change {
 		change := v.change(audit.AliasDelete, aliasID.String())

@@ -51,9 +51,9 @@ func (p *Portal) invite(v *visit) error {
 }
 
 func (p *Portal) changeMember(v *visit) error {
-	userID, err := id.Parse[id.UserKind](v.r.PathValue("id"))
+	userID, err := pathID[id.UserKind](v, "id", "member")
 	if err != nil {
-		return fault.Missing("member", "")
+		return err
 	}
 	applications := int64(0)
 	switch act := v.form("act"); act {

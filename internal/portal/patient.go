@@ -191,13 +191,7 @@ func (v *visit) records(page *patientPage, patientID id.Patient) (err error) {
 	return err
 }
 
-func (v *visit) patientID() (id.Patient, error) {
-	patientID, err := id.Parse[id.PatientKind](v.r.PathValue("id"))
-	if err != nil {
-		return patientID, fault.Missing("patient", "")
-	}
-	return patientID, nil
-}
+func (v *visit) patientID() (id.Patient, error) { return pathID[id.PatientKind](v, "id", "patient") }
 
 type recordPage struct {
 	Patient pain.Patient
@@ -210,9 +204,9 @@ func (p *Portal) record(v *visit) error {
 	if err != nil {
 		return err
 	}
-	recordID, err := id.Parse[id.RecordKind](v.r.PathValue("record"))
+	recordID, err := pathID[id.RecordKind](v, "record", "clinical record")
 	if err != nil {
-		return fault.Missing("clinical record", "")
+		return err
 	}
 	chain, err := v.org.History(v.r.Context(), patientID, recordID)
 	if err != nil {

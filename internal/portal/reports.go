@@ -126,13 +126,7 @@ func (p *Portal) report(v *visit) error {
 	return v.show("report", rep.Title, reportPage{rep, rep.Downloadable(v.now) == nil})
 }
 
-func (v *visit) findReport() (reports.Report, error) {
-	reportID, err := id.Parse[id.ReportKind](v.r.PathValue("id"))
-	if err != nil {
-		return reports.Report{}, fault.Missing("report", "")
-	}
-	return v.org.Report(v.r.Context(), reportID)
-}
+func (v *visit) findReport() (reports.Report, error) { return readItem(v, "report", v.org.Report) }
 
 // sendTime limits how long a browser may take to receive a part of a file.
 const sendTime = time.Minute

@@ -93,9 +93,7 @@ func (v *visit) delivery() (w webhooks.Webhook, deliveryID id.Delivery, err erro
 	if w, err = v.webhook(); err != nil {
 		return w, deliveryID, err
 	}
-	if deliveryID, err = id.Parse[id.DeliveryKind](v.r.PathValue("delivery")); err != nil {
-		err = fault.Missing("delivery", "")
-	}
+	deliveryID, err = pathID[id.DeliveryKind](v, "delivery", "delivery")
 	return w, deliveryID, err
 }
 

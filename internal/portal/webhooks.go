@@ -204,13 +204,7 @@ func (v *visit) updateWebhook(webhookID id.Webhook, edit func(*webhooks.Webhook)
 }
 
 // webhook returns the webhook named in the path.
-func (v *visit) webhook() (webhooks.Webhook, error) {
-	webhookID, err := id.Parse[id.WebhookKind](v.r.PathValue("id"))
-	if err != nil {
-		return webhooks.Webhook{}, fault.Missing("webhook", "")
-	}
-	return v.org.Webhook(v.r.Context(), webhookID)
-}
+func (v *visit) webhook() (webhooks.Webhook, error) { return readItem(v, "webhook", v.org.Webhook) }
 
 // change returns the metadata of a write, such as its audit entry.
 func (v *visit) change(action audit.Action, resource string) journal.Change {
