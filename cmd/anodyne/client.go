@@ -170,18 +170,20 @@ type clientView struct {
 
 func viewOf(c clients.Client) clientView {
 	v := clientView{ClientID: c.ID.String(), Name: c.Name, Organization: c.OrgName, Tier: c.Tier.String(), Scope: c.Scopes.String(),
-		Secrets: c.Secrets, CreatedAt: c.CreatedAt.UTC().Truncate(time.Second)}
-	v.Requested = c.Requested.String()
+		Requested: c.Requested.String(), Secrets: c.Secrets, CreatedAt: c.CreatedAt.UTC().Truncate(time.Second),
+		LastUsedAt: momentOrNil(c.LastUsedAt), RevokedAt: momentOrNil(c.RevokedAt)}
 	if c.Owner != nil {
 		v.Owner = c.Owner.Email
 	}
-	if !c.LastUsedAt.IsZero() {
-		v.LastUsedAt = &c.LastUsedAt
-	}
-	if !c.RevokedAt.IsZero() {
-		v.RevokedAt = &c.RevokedAt
-	}
 	return v
+}
+
+// momentOrNil returns a time as it is printed, which is null if it is zero.
+func momentOrNil(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
 }
 
 func clientList(ctx context.Context, e cli.Env, args []string) error {

@@ -99,12 +99,8 @@ type userView struct {
 }
 
 func viewOfUser(a accounts.Account) userView {
-	v := userView{UserID: a.ID.String(), Organization: a.OrgName, Email: a.Email, Name: a.Name, Role: a.Role.String(), Disabled: !a.DisabledAt.IsZero(),
-		CreatedAt: a.CreatedAt.UTC().Truncate(time.Second)}
-	if !a.SignedInAt.IsZero() {
-		v.SignedInAt = &a.SignedInAt
-	}
-	return v
+	return userView{UserID: a.ID.String(), Organization: a.OrgName, Email: a.Email, Name: a.Name, Role: a.Role.String(), Disabled: !a.DisabledAt.IsZero(),
+		CreatedAt: a.CreatedAt.UTC().Truncate(time.Second), SignedInAt: momentOrNil(a.SignedInAt)}
 }
 
 func userList(ctx context.Context, e cli.Env, args []string) error {
