@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -26,27 +28,39 @@ func candidates(t *testing.T, count int) (list []*candidate) {
 	t.Helper()
 	first := storetest.Database(t, "postgres")
 	for range count {
-		c := &candidate{}
-		cfg := storetest.Node(t, first)
-		c.Watch(&cfg)
-		c.Store = storetest.Start(t, cfg)
-		ctx, cancel := context.WithCancel(context.Background())
-		var running sync.WaitGroup
-		for _, work := range []func(context.Context) error{c.System().Listen, c.System().Elect} {
-			running.Go(func() {
-				if err := work(ctx); err != nil {
-					t.Errorf("a worker ended: %v", err)
-				}
-			})
-		}
-		c.stop = func() {
-			cancel()
-			running.Wait()
-		}
-		t.Cleanup(c.stop)
+		c := newCandidate(t, first)
+		c.run(t)
 		list = append(list, c)
 	}
 	return list
+}
+
+func newCandidate(t *testing.T, first store.Config) *candidate {
+	t.Helper()
+	c := &candidate{}
+	cfg := storetest.Node(t, first)
+	c.Watch(&cfg)
+	c.Store = storetest.Start(t, cfg)
+	return c
+}
+
+// run takes part in elections until stop is called.
+func (c *candidate) run(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, work := range []func(context.Context) error{c.System().Listen, c.System().Elect} {
+		running.Go(func() {
+			if err := work(ctx); err != nil {
+				t.Errorf("a worker ended: %v", err)
+			}
+		})
+	}
+	c.stop = func() {
+		cancel()
+		running.Wait()
+	}
+	t.Cleanup(c.stop)
 }
 
 // elected waits until one of the nodes leads and the others follow.
@@ -159,4 +173,60 @@ func TestOrganisationThatCannotBeSequenced(t *testing.T) {
 	if events, _, err := s.For(&bad).WaitEvents(ctx, 0, 10); err != nil || len(events) != 1 {
 		t.Errorf("%d events after the lock was released, %v", len(events), err)
 	}
+}
+
+// What a node announces reaches the others, and goes when the node does.
+func TestMembers(t *testing.T) {
+	first := storetest.Database(t, "postgres")
+	var all []*candidate
+	for i := range 4 {
+		c := newCandidate(t, first)
+		if i < 3 { // the last announces nothing
+			c.System().Announce(fmt.Sprint("node ", i))
+		}
+		c.run(t)
+		all = append(all, c)
+	}
+	know := func(what string, want []string, list ...*candidate) {
+		t.Helper()
+		for _, c := range list {
+			testwait.Until(t, what, func() bool {
+				var texts []string
+				_, members := c.System().Members()
+				for _, m := range members {
+					texts = append(texts, m.Text)
+				}
+				slices.Sort(texts)
+				return slices.Equal(texts, want)
+			})
+		}
+	}
+	know("the nodes are known", []string{"node 0", "node 1", "node 2"}, all...)
+	all[0].stop()
+	if self, _ := all[0].System().Members(); self != 0 {
+		t.Error("a node that ended has a number")
+	}
+	all[3].stop()
+	know("the node is gone", []string{"node 1", "node 2"}, all[1:3]...)
+
+	// The connection that holds the lock of a node is lost: the node gets another
+	// number, and its row is replaced.
+	lose := func(c *candidate) {
+		t.Helper()
+		before, _ := c.System().Members()
+		if lost := storetest.Number(t, all[1].Store, fmt.Sprintf(`SELECT count(pg_terminate_backend(pid)) FROM pg_locks
+			WHERE locktype = 'advisory' AND objsubid = 2 AND CAST(objid AS BIGINT) = %d`, before)); lost != 1 {
+			t.Fatalf("%d connections hold the lock of a node", lost)
+		}
+		testwait.Until(t, "the node is back", func() bool {
+			now, members := c.System().Members()
+			return now != 0 && now != before && slices.ContainsFunc(members, func(m engine.Member) bool { return m.Node == now }) &&
+				storetest.Number(t, all[1].Store, `SELECT count(*) FROM node`) == 2
+		})
+		know("both are known", []string{"node 1", "node 2"}, all[1:3]...)
+	}
+	_, others := elected(t, all[1:3]...)
+	lose(others[0])
+	leader, _ := elected(t, all[1:3]...)
+	lose(leader)
 }

@@ -83,6 +83,9 @@ func (s System) KeyFiles() map[string][]byte {
 // they were deleted. It is the same on all nodes and after a restore.
 func (s System) TokenKey() []byte { return seal.Derive(s.masterKey, "anodyne access tokens") }
 
+// NodeKey returns the secret that only nodes of this database have.
+func (s System) NodeKey() []byte { return seal.Derive(s.masterKey, "anodyne node secret") }
+
 // PseudonymKey returns the key of an organisation's pseudonyms in de-identified
 // exports. It is the same on all nodes and after a restore.
 func (s System) PseudonymKey(org access.OrgNo) []byte {

@@ -80,6 +80,14 @@ func (s System) Listen(ctx context.Context) error { return s.db.Listen(ctx) }
 // all nodes until the context ends. On SQLite it returns at once.
 func (s System) Elect(ctx context.Context) error { return s.db.Elect(ctx) }
 
+// Announce sets what this node tells the others about itself; see
+// [engine.DB.Announce].
+func (s System) Announce(text string) { s.db.Announce(text) }
+
+// Members returns the number of this node and the nodes that are running; see
+// [engine.DB.Members].
+func (s System) Members() (self int64, all []engine.Member) { return s.db.Members() }
+
 // Duty returns what this node does in the background now.
 func (s System) Duty() engine.Duty { return s.db.Duty() }
 

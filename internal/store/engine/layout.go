@@ -69,6 +69,7 @@ var places = map[string]Place{
 	"client_usage":     OnCoordinator,
 	"invitation":       OnCoordinator,
 	"leader":           OnCoordinator,
+	"node":             OnCoordinator,
 	"org":              OnCoordinator,
 	"password_reset":   OnCoordinator,
 	"rate_window":      OnCoordinator,

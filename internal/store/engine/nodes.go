@@ -57,6 +57,12 @@ type nodes struct {
 	pulsed  *signal.Signal
 	resigns chan struct{} // the elected node has resigned
 	rounds  *worker.Rounds
+
+	// See members.go. told is the digest of the members in the last pulse.
+	announced string
+	self      int64
+	members   []Member
+	told      string
 }
 
 // Pulse is a sign of life of the elected node.
@@ -124,7 +130,7 @@ func (n *nodes) duty(now time.Time) (Duty, uint64) {
 // beat records a pulse.
 func (n *nodes) beat(text string, now time.Time) {
 	n.mu.Lock()
-	n.pulse = Pulse{Text: text, At: now, Gap: now.Sub(n.pulse.At)}
+	n.pulse, n.told = pulseOf(text, now, n.pulse.At)
 	n.mu.Unlock()
 	n.pulsed.Broadcast()
 }

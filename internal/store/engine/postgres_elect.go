@@ -65,6 +65,7 @@ func (e *postgresEngine) candidate(ctx context.Context, n *nodes, log *slog.Logg
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTime)
 		defer cancel()
+		c.withdraw(last)
 		c.resign(last)
 		_ = c.conn.Close(last)
 	}()
@@ -76,6 +77,11 @@ func (e *postgresEngine) candidate(ctx context.Context, n *nodes, log *slog.Logg
 	for {
 		if c.stands(time.Now()) {
 			if err := c.run(ctx); err != nil {
+				return e.failed(ctx, err)
+			}
+		}
+		if c.outdated() {
+			if err := c.readMembers(ctx); err != nil {
 				return e.failed(ctx, err)
 			}
 		}
@@ -102,8 +108,12 @@ func (c *elector) register(ctx context.Context) error {
 		if err := tx.Query(`SELECT CAST(pg_try_advisory_lock($1, $2) AS INTEGER)`, func(r Row) error {
 			locked = r.Int(0) == 1
 			return nil
-		}, nodeLocks, c.node); err != nil || locked {
+		}, nodeLocks, c.node); err != nil {
 			return err
+		}
+		if locked {
+			c.called(c.node)
+			return c.announce(ctx)
 		}
 	}
 	return errors.New("no free number for this node")
@@ -123,8 +133,9 @@ func (c *elector) run(ctx context.Context) error {
 	began := time.Now()
 	var term int64
 	there := map[int64]bool{}
+	var members []Member
 	c.mu.Lock()
-	carry := c.carry
+	carry, known := c.carry, "\n"+digest(c.members)
 	c.mu.Unlock()
 	if carry == "" {
 		carry = `SELECT ''`
@@ -135,9 +146,10 @@ func (c *elector) run(ctx context.Context) error {
 				term = r.Int(0)
 				return nil
 			}},
-			Stmt{SQL: `SELECT pg_notify($2, (` + carry + `)) FROM leader WHERE node = $1`, Args: []any{c.node, pulseChannel}, Each: func(Row) error { return nil }},
-			Stmt{SQL: lockedNodes, Each: func(r Row) error {
+			Stmt{SQL: `SELECT pg_notify($2, (` + carry + `) || $3) FROM leader WHERE node = $1`, Args: []any{c.node, pulseChannel, known}, Each: func(Row) error { return nil }},
+			Stmt{SQL: runningNodes, Each: func(r Row) error {
 				there[r.Int(0)] = true
+				members = appendMember(members, r)
 				return nil
 			}},
 		)
@@ -152,7 +164,9 @@ func (c *elector) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	if c.lead(began.Add(leaseTime - pulseEvery)) {
+	c.met(members)
+	elected := c.lead(began.Add(leaseTime - pulseEvery))
+	if elected {
 		c.log.Info("this node was elected for background work", "node", c.node, "term", term)
 	}
 	gone := false
@@ -160,6 +174,11 @@ func (c *elector) run(ctx context.Context) error {
 		gone = gone || !there[node]
 	}
 	c.there = there
+	if gone || elected {
+		if err := c.forget(ctx); err != nil {
+			return err
+		}
+	}
 	if gone {
 		c.log.Info("a node is gone; all nodes look for work that it left")
 		return c.tell(ctx, "gone")
