@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"store/private", "store/signal", "store/pgserver"},
 	{"figure", "reporttype", "fhir"},
 	{"analytics"},
-	{"ratelimit", "worker", "tracing", "chart", "pain"},
+	{"ratelimit", "worker", "tracing", "chart", "pain", "peer"},
 	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault", "docs", "licenses"},
 	{"testnode"},
