@@ -33,8 +33,10 @@ type Cohorts struct {
 	scans   *scans
 	memo    *memo
 	gate    *gate
-	// worthKeeping is the constant, or a value set by a test.
+	// worthKeeping and sliceSize are the constants, or values set by a test.
 	worthKeeping int
+	sliceSize    int64
+	sharing      *sharing // nil without other nodes
 
 	mu     sync.Mutex
 	places map[place]*list.Element
@@ -70,7 +72,8 @@ func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
 	forTallies := limitBytes / 16
 	m := newMetrics(registry)
 	return &Cohorts{
-		limit: limitBytes - forTallies, metrics: m, scans: newScans(), memo: newMemo(forTallies), gate: newGate(forTallies, m), worthKeeping: worthKeeping,
+		limit: limitBytes - forTallies, metrics: m, scans: newScans(), memo: newMemo(forTallies), gate: newGate(forTallies, m),
+		worthKeeping: worthKeeping, sliceSize: sliceSize,
 		places: map[place]*list.Element{}, recent: list.New(), tooLarge: map[place]bool{},
 	}
 }
@@ -131,20 +134,29 @@ func fresh[C chunked](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C
 	return chunks, func() { cs.release(r) }, nil
 }
 
-// use finds or creates the resident and keeps it from being evicted.
+// use finds or creates the resident of a model and keeps it from being evicted.
 func use[C chunked](cs *Cohorts, at place, k *kind[C]) *resident {
+	return cs.occupy(at, func(r *resident) {
+		m := newModel(k, cs.limit, cs.metrics.loads.WithLabelValues(k.name).Inc)
+		m.tooLarge, m.sampled = cs.tooLarge[at], cs.sharing != nil && at.kind == charts.name
+		m.room = func(bytes int64) bool { return cs.reserve(r, bytes) }
+		m.isTooLarge = func() { cs.keepOut(at) }
+		r.model = m
+	})
+}
+
+// occupy finds or creates a resident and keeps it from being evicted. create
+// sets its model.
+func (cs *Cohorts) occupy(at place, create func(*resident)) *resident {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	found := cs.places[at]
 	if found == nil {
-		m := newModel(k, cs.limit, cs.metrics.loads.WithLabelValues(k.name).Inc)
-		r := &resident{place: at, model: m}
-		m.tooLarge = cs.tooLarge[at]
-		m.room = func(bytes int64) bool { return cs.reserve(r, bytes) }
-		m.isTooLarge = func() { cs.keepOut(at) }
+		r := &resident{place: at}
+		create(r)
 		found = cs.recent.PushFront(r)
 		cs.places[at] = found
-		cs.metrics.models.WithLabelValues(k.name).Inc()
+		cs.metrics.models.WithLabelValues(at.kind).Inc()
 	}
 	cs.recent.MoveToFront(found)
 	r := found.Value.(*resident)
@@ -191,6 +203,9 @@ func (cs *Cohorts) makeRoom() {
 			cs.recent.Remove(at)
 			delete(cs.places, longest.place)
 			cs.count(longest, 0)
+			if h, ok := longest.model.(*holding); ok {
+				h.evicted()
+			}
 			cs.metrics.models.WithLabelValues(longest.kind).Dec()
 		}
 		at = before

@@ -23,6 +23,8 @@ type looking struct {
 
 type lookingPart struct{ of *looking }
 
+func (*looking) wants(int) bool { return true }
+
 func (l *looking) part() part[*chunk] { return lookingPart{l} }
 
 func (p lookingPart) add(index int, c *chunk) {
@@ -67,6 +69,8 @@ type ranked struct {
 }
 
 type rankingPart struct{ of *ranking }
+
+func (*ranking) wants(int) bool { return true }
 
 func (r *ranking) part() part[*chunk] { return rankingPart{r} }
 

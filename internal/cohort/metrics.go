@@ -13,6 +13,10 @@ type metrics struct {
 	waiting, running prometheus.Gauge
 	passes           prometheus.Histogram
 	refused          *prometheus.CounterVec
+
+	// Of slices.
+	slices prometheus.Gauge
+	asked  *prometheus.CounterVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -43,9 +47,18 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anodyne_cohort_refused_total", Help: "Searches and analytics rejected with 503 because the organisation does not fit into --cohort-memory and could not be read in time, by reason.",
 		}, []string{"reason"}),
+		slices: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_cohort_slices", Help: "Slices of organisations larger than memory that this node holds.",
+		}),
+		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anodyne_cohort_node_queries_total", Help: "Queries sent to other nodes for their slices of an organisation, by result.",
+		}, []string{"result"}),
 	}
 	// Export zeros from the start, not only after the first load.
-	for _, model := range []string{names.name, charts.name} {
+	for _, result := range []string{resultAnswered, resultPartial, resultFailed, resultBusy, resultSkipped} {
+		m.asked.WithLabelValues(result)
+	}
+	for _, model := range []string{names.name, charts.name, sliced} {
 		m.bytes.WithLabelValues(model)
 		m.models.WithLabelValues(model)
 		m.loads.WithLabelValues(model)
@@ -54,7 +67,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		m.refused.WithLabelValues(reason)
 	}
 	if registry != nil {
-		registry.MustRegister(m.bytes, m.models, m.loads, m.streamed, m.waiting, m.running, m.passes, m.refused)
+		registry.MustRegister(m.bytes, m.models, m.loads, m.streamed, m.waiting, m.running, m.passes, m.refused, m.slices, m.asked)
 	}
 	return m
 }

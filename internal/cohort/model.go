@@ -31,6 +31,9 @@ type model[C chunked] struct {
 	room  func(bytes int64) bool
 	// isTooLarge is called if the chunks exceed the limit.
 	isTooLarge func()
+	// sampled ends a load early if the first chunks show that the rest would not
+	// fit, because other nodes then have a part of it.
+	sampled bool
 
 	// The following fields are guarded by turn. ended is the number of the last
 	// completed refresh, and err its result.
@@ -181,7 +184,7 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 		m.loads()
 		m.pos, m.toLoad, m.chunks = pos, patients, make([]C, (patients+m.size-1)/m.size)
 	}
-	var taken atomic.Int64
+	var taken, read atomic.Int64
 	taken.Store(sizeOf(m.chunks))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers())
@@ -191,23 +194,35 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 		}
 		first := int64(i)*m.size + 1
 		group.Go(func() error {
-			read, err := m.read(ctx, org, first, min(first+m.size-1, m.toLoad))
+			c, err := m.read(ctx, org, first, min(first+m.size-1, m.toLoad))
 			if err != nil {
 				return err
 			}
-			if taken.Add(read.bytes()) > m.limit || !m.room(read.bytes()) {
+			if size := taken.Add(c.bytes()); size > m.limit || !m.room(c.bytes()) || m.sampled && m.exceeds(size, read.Add(1)) {
 				return errNoRoom
 			}
-			m.chunks[i] = read
+			m.chunks[i] = c
 			return nil
 		})
 	}
 	err := group.Wait()
 	if errors.Is(err, errNoRoom) {
-		return m.refuse(taken.Load())
+		size := taken.Load()
+		if m.sampled && m.exceeds(size, read.Load()) {
+			size = math.MaxInt64
+		}
+		return m.refuse(size)
 	}
 	m.loaded = err == nil
 	return err
+}
+
+// exceeds reports whether all chunks would take a quarter more than the limit, if
+// they are like the first ones. Early patients may have more data than later
+// ones.
+func (m *model[C]) exceeds(size, chunks int64) bool {
+	const enough = 64
+	return chunks >= enough && size/chunks*int64(len(m.chunks)) > m.limit+m.limit/4
 }
 
 // readers is the number of chunks read in parallel; the store has twice as

@@ -10,6 +10,15 @@ import (
 // charts is the read model for analytics.
 var charts = &kind[*panel]{name: "series", size: panelSize, read: readPanel, once: readPanel, follow: followCharts}
 
+// unheld is charts for the slices that no node holds. Its passes are apart from
+// those over all patients, which take longer. sliceSize is the number of
+// patients in a slice.
+func unheld(sliceSize int64) *kind[*panel] {
+	k := *charts
+	k.name, k.size = sliced, min(panelSize, sliceSize)
+	return &k
+}
+
 // nobody is a number without a patient.
 var nobody = func() *panel {
 	p := &panel{heads: []head{{}}}
@@ -44,6 +53,17 @@ func readPanel(ctx context.Context, org store.Org, first, last int64) (*panel, e
 }
 
 func followCharts(ctx context.Context, org store.Org, panels []*panel, after journal.Pos, most int64) (next []*panel, at journal.Pos, ok bool, err error) {
+	changed, at, ok, err := changedMembers(ctx, org, after, most)
+	if err != nil || !ok {
+		return nil, at, false, err
+	}
+	next, ok = withChanges(panels, changed, panelSize, func() *panel { return &panel{} })
+	return next, at, ok, nil
+}
+
+// changedMembers returns the patients that changed after a position, and the
+// new position. It is not ok if there are more than most changes.
+func changedMembers(ctx context.Context, org store.Org, after journal.Pos, most int64) (changed []member, at journal.Pos, ok bool, err error) {
 	g := newGathering()
 	defer g.release()
 	var gone []member
@@ -51,10 +71,6 @@ func followCharts(ctx context.Context, org store.Org, panels []*panel, after jou
 	if err != nil || !complete {
 		return nil, at, false, err
 	}
-	changed, err := g.end(ctx, org)
-	if err != nil {
-		return nil, at, false, err
-	}
-	next, ok = withChanges(panels, append(changed, gone...), panelSize, func() *panel { return &panel{} })
-	return next, at, ok, nil
+	changed, err = g.end(ctx, org)
+	return append(changed, gone...), at, err == nil, err
 }

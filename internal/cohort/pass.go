@@ -2,6 +2,7 @@ package cohort
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +17,8 @@ import (
 type job[C any] interface {
 	// part starts a share of the work for one goroutine.
 	part() part[C]
+	// wants reports whether the job needs the chunk with an index.
+	wants(index int) bool
 }
 
 // part receives chunks with their index, and is then closed.
@@ -60,12 +63,17 @@ func readAll[C chunked](ctx context.Context, s *scans, org store.Org, k *kind[C]
 				parts[i] = j.part()
 			}
 			for i := next.Add(1) - 1; i < chunks; i = next.Add(1) - 1 {
+				if !slices.ContainsFunc(jobs, func(j job[C]) bool { return j.wants(int(i)) }) {
+					continue
+				}
 				first := i*k.size + 1
 				if err := s.give(ctx, func() (func(), error) {
 					c, err := k.once(ctx, org, first, min(first+k.size-1, patients))
 					return func() {
-						for _, p := range parts {
-							p.add(int(i), c)
+						for at, p := range parts {
+							if jobs[at].wants(int(i)) {
+								p.add(int(i), c)
+							}
 						}
 					}, err
 				}); err != nil {
@@ -104,6 +112,7 @@ func (s *scans) give(ctx context.Context, read func() (count func(), err error))
 type counting[T tally[T]] struct {
 	params   *analytics.Params
 	newTally func(*analytics.Params) T
+	only     func(index int) bool // nil for all
 	mu       sync.Mutex
 	whole    T
 }
@@ -113,6 +122,8 @@ type countingPart[T tally[T]] struct {
 	filter analytics.Filter
 	tally  T
 }
+
+func (c *counting[T]) wants(index int) bool { return c.only == nil || c.only(index) }
 
 func (c *counting[T]) part() part[*panel] {
 	return &countingPart[T]{c, c.params.Scope(), c.newTally(c.params)}
@@ -130,13 +141,18 @@ func (p *countingPart[T]) close() {
 // streamMeasure counts the patients of an organisation that does not fit into
 // memory.
 func streamMeasure[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
+	return streamSome(ctx, cs, org, charts, measure, p, newTally, "", nil)
+}
+
+// streamSome is streamMeasure for some panels, which key identifies.
+func streamSome[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, k *kind[*panel], measure string, p *analytics.Params, newTally func(*analytics.Params) T, key string, only func(index int) bool) (whole T, err error) {
 	q, err := newQuestion(org.No(), measure, p)
 	if err != nil {
 		return whole, err
 	}
 	bytes := int64(cap(cs.scans.reading)+1) * tallyBytes(p, 0)
-	counted, err := stream(ctx, cs, org, charts, q.measure+" "+q.params, bytes, func() *counting[T] {
-		return &counting[T]{params: p, newTally: newTally, whole: newTally(p)}
+	counted, err := stream(ctx, cs, org, k, q.measure+" "+q.params+key, bytes, func() *counting[T] {
+		return &counting[T]{params: p, newTally: newTally, only: only, whole: newTally(p)}
 	})
 	if err != nil {
 		return whole, err

@@ -14,9 +14,15 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
+// The names of the measures.
+const (
+	measureOutcomes   = "outcomes"
+	measurePopulation = "population"
+)
+
 // Outcomes returns the treatment outcomes of an organisation's patients.
 func (cs *Cohorts) Outcomes(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Outcomes, error) {
-	t, earlier, err := scanBoth(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally)
+	t, earlier, err := scanBoth(ctx, cs, org, measureOutcomes, p, analytics.NewOutcomesTally)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +31,7 @@ func (cs *Cohorts) Outcomes(ctx context.Context, org store.Org, p *analytics.Par
 
 // Population returns the population health of an organisation's patients.
 func (cs *Cohorts) Population(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Population, error) {
-	t, earlier, err := scanBoth(ctx, cs, org, "population", p, analytics.NewPopulationTally)
+	t, earlier, err := scanBoth(ctx, cs, org, measurePopulation, p, analytics.NewPopulationTally)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +64,8 @@ type tally[T any] interface {
 	counter
 	Close() // ends adding
 	Merge(T)
+	Encode() []byte // for another node, once it is closed
+	Decode([]byte) error
 }
 
 // counter is the part of a tally that receives patients. PassBy receives those
@@ -97,11 +105,17 @@ func enter(ctx context.Context, room chan struct{}) error {
 
 // scan counts the patients selected by the parameters.
 func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
-	whole, err = scanLoaded(ctx, cs, org, measure, p, newTally)
-	if errors.Is(err, errNoRoom) {
-		return streamMeasure(ctx, cs, org, measure, p, newTally)
+	if cs.divides(org.No()) {
+		return scanSlices(ctx, cs, org, measure, p, newTally)
 	}
-	return whole, err
+	whole, err = scanLoaded(ctx, cs, org, measure, p, newTally)
+	switch {
+	case !errors.Is(err, errNoRoom):
+		return whole, err
+	case cs.divides(org.No()):
+		return scanSlices(ctx, cs, org, measure, p, newTally)
+	}
+	return streamMeasure(ctx, cs, org, measure, p, newTally)
 }
 
 // scanLoaded is scan for an organisation that is in memory or fits into it.

@@ -20,15 +20,18 @@ func (cs *Cohorts) Warm(ctx context.Context, org store.Org, p *analytics.Params)
 	if _, err := load(ctx, cs, org, names); err != nil {
 		return err
 	}
+	if cs.divides(org.No()) {
+		return nil
+	}
 	panels, err := load(ctx, cs, org, charts)
 	if err != nil {
 		return err
 	}
 	if panels >= cs.worthKeeping { // otherwise no tallies are kept
-		if _, err := scan(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally); err != nil {
+		if _, err := scan(ctx, cs, org, measureOutcomes, p, analytics.NewOutcomesTally); err != nil {
 			return err
 		}
-		if _, err := scan(ctx, cs, org, "population", p, analytics.NewPopulationTally); err != nil {
+		if _, err := scan(ctx, cs, org, measurePopulation, p, analytics.NewPopulationTally); err != nil {
 			return err
 		}
 	}

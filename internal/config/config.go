@@ -30,6 +30,8 @@ type Config struct {
 	Listen          string
 	AdminListen     string
 	AdminTokenFile  string
+	NodeListen      string
+	NodeAddress     string
 	BaseURL         string
 	FHIRBase        string
 	TLSCert         string
@@ -95,6 +97,7 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	c.Links(fs)
 	c.FHIR(fs)
 	c.adminFlags(fs)
+	c.nodeFlags(fs)
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
 	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` allowed to call the API from a browser, separated by commas")
 	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, separated by commas")
@@ -197,6 +200,7 @@ func (c *Config) Validate() error {
 		bad("listen", "want HOST:PORT, not %q", c.Listen)
 	}
 	c.validateAdmin(bad)
+	c.validateNodes(bad)
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		bad("tls-cert", "give --tls-cert and --tls-key, or neither")
 	}

@@ -48,14 +48,31 @@ func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
 	c, _ := read(t, []string{"--database", "mysql:x", "--listen", "8080", "--admin-listen", "9464", "--tls-cert", "a.pem", "--base-url", "ftp://x/", "--fhir-base", "https://x/fhir/",
 		"--cors-origin", "example.org", "--trusted-proxy", "10.0.0.1", "--log-level", "loud", "--log-format", "xml", "--shutdown-timeout", "0s", "--cohort-memory", "1",
 		"--session-idle", "1m", "--database-wait", "-1s", "--session-lifetime", "30s",
-		"--webhook-allow-cidr", "10.0.0.0/8,::ffff:10.0.0.0/104", "--webhook-ca-file", "missing.pem", "--admin-token-file", "missing.token", "--otlp-endpoint", "collector:4318"}, nil)
+		"--webhook-allow-cidr", "10.0.0.0/8,::ffff:10.0.0.0/104", "--webhook-ca-file", "missing.pem", "--admin-token-file", "missing.token", "--otlp-endpoint", "collector:4318", "--node-listen", "9465", "--node-address", "here"}, nil)
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("nothing was found wrong")
 	}
-	for _, name := range []string{"database", "database-wait", "listen", "admin-listen", "tls-cert", "base-url", "fhir-base", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory", "session-idle", "session-lifetime", "webhook-allow-cidr", "webhook-ca-file", "admin-token-file", "otlp-endpoint"} {
+	for _, name := range []string{"database", "database-wait", "listen", "admin-listen", "tls-cert", "base-url", "fhir-base", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory", "session-idle", "session-lifetime", "webhook-allow-cidr", "webhook-ca-file", "admin-token-file", "otlp-endpoint", "node-listen"} {
 		if !strings.Contains(err.Error(), "--"+name+":") {
 			t.Errorf("--%s is not named in:\n%v", name, err)
+		}
+	}
+}
+
+func TestNodeAddresses(t *testing.T) {
+	const postgres, sqlite = "postgres://db/anodyne", "sqlite:x.db"
+	for _, test := range []struct {
+		database, listen, address string
+		ok                        bool
+	}{
+		{sqlite, "", "", true}, {postgres, "", "", true}, {sqlite, "10.0.0.1:9465", "", false}, {postgres, "", "10.0.0.1:9465", false},
+		{postgres, "10.0.0.1:9465", "", true}, {postgres, "node1:9465", "", true}, {postgres, ":9465", "", false}, {postgres, "[::]:9465", "", false},
+		{postgres, "0.0.0.0:9465", "node1:9465", true}, {postgres, "0.0.0.0:9465", "node1", false},
+	} {
+		c, _ := read(t, []string{"--database", test.database, "--node-listen", test.listen, "--node-address", test.address}, nil)
+		if err := c.Validate(); (err == nil) != test.ok {
+			t.Errorf("%+v: %v", test, err)
 		}
 	}
 }

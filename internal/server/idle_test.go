@@ -28,7 +28,7 @@ func idle(t *testing.T, count, perSecond int64) {
 	watcher := storetest.Start(t, storetest.Node(t, cfg)) // has no workers
 	var nodes []*store.Store
 	for range count {
-		nodes = append(nodes, serve(t, "--database", cfg.Database, "--data-dir", storetest.Node(t, cfg).DataDir).Store())
+		nodes = append(nodes, serve(t, "--database", cfg.Database, "--data-dir", storetest.Node(t, cfg).DataDir, "--node-listen", "127.0.0.1:0").Store())
 	}
 	testwait.Until(t, "one node is elected and the others rely on it", func() bool {
 		duties := map[engine.Duty]int64{}

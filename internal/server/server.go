@@ -22,6 +22,7 @@ import (
 	"anodyne.example/anodyne/internal/cohort"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/peer"
 	"anodyne.example/anodyne/internal/portal"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/report"
@@ -49,6 +50,10 @@ type Server struct {
 	// deliveries sends webhooks; closeSender closes its connections.
 	deliveries  *worker.Group
 	closeSender func()
+
+	// answerer and asker talk to other nodes; nil if disabled.
+	answerer *peer.Server
+	asker    *peer.Client
 
 	lines   *lineBuffer    // request log; nil if disabled
 	tracing *tracing.Spans // nil if disabled
@@ -151,6 +156,9 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	}
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	cohorts.LogTo(s.log)
+	if err := s.share(cohorts); err != nil {
+		return nil, err
+	}
 	pages := portal.New(portal.Config{
 		Store: s.store, Cohorts: cohorts, FHIR: mapping, NewSecret: oauth.NewSecret, ReadKeys: oauth.ReadKeys, CheckKeysURI: checkKeys(keysFrom(sender)), Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
@@ -328,7 +336,7 @@ func (s *Server) abandon() error {
 	s.drain()
 	s.stopWebhooks()
 	s.workers.Stop()
-	var err error
+	err := s.unshare()
 	for _, l := range []net.Listener{s.listener, s.adminLn} {
 		if l != nil {
 			if closeErr := l.Close(); !errors.Is(closeErr, net.ErrClosed) {
