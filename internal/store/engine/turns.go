@@ -21,15 +21,18 @@ const (
 	yieldTime = 20 * time.Millisecond
 	// yieldPoll is how often it checks that.
 	yieldPoll = 100 * time.Microsecond
+	// ignoreTime is how long it does not wait any more if nobody took the lock.
+	ignoreTime = 10 * yieldTime
 )
 
 // turns is how the writer of a process takes turns with other processes.
 type turns struct {
 	lock     *os.File
 	patience time.Duration // yieldTime, unless a test has changed it
-	// ignored is set if a waiting process did not take the lock, perhaps because
-	// it is suspended. It stays set until no process is waiting.
-	ignored bool
+	// ignore is until when waiting processes are ignored, because one did not
+	// take the lock. It may be suspended, or just slow on a busy machine: then
+	// it needs another chance, even if some process is waiting all the time.
+	ignore time.Time
 }
 
 func newTurns(lock *os.File) turns { return turns{lock: lock, patience: yieldTime} }
@@ -39,15 +42,13 @@ func (t *turns) othersWait() bool { return hasByteLocks && byteHeld(t.lock, wait
 
 // yield lets processes that are waiting take the write lock.
 func (t *turns) yield() {
-	if !t.othersWait() {
-		t.ignored = false
-		return
-	}
-	for start := time.Now(); !t.ignored; time.Sleep(yieldPoll) {
+	for start := time.Now(); start.After(t.ignore); time.Sleep(yieldPoll) {
 		if !t.othersWait() {
 			return
 		}
-		t.ignored = time.Since(start) > t.patience
+		if now := time.Now(); now.Sub(start) > t.patience {
+			t.ignore = now.Add(ignoreTime)
+		}
 	}
 }
 

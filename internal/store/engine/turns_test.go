@@ -63,7 +63,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A process that is stopped while it waits delays the others once.
+// A process that is stopped while it waits delays the others only now and then,
+// and hides from them for a short time only that another one is waiting too.
 func TestStoppedProcessInLine(t *testing.T) {
 	b := newBench(t)
 	lock, err := shareDatabase(b.eyes.Filename("main").String())
@@ -76,14 +77,25 @@ func TestStoppedProcessInLine(t *testing.T) {
 	if err := holdByte(lock, waitingByte); err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	b.turns.yield()
-	if !b.turns.ignored {
+	first := b.turns.ignore
+	if first.Before(began.Add(b.turns.patience + ignoreTime)) {
 		t.Error("the next write would wait for it again")
+	}
+	b.turns.ignore = first.Add(time.Hour)
+	if b.turns.yield(); b.turns.ignore != first.Add(time.Hour) {
+		t.Error("it was not ignored")
+	}
+	b.turns.ignore = time.Time{} // later
+	if b.turns.yield(); !b.turns.ignore.After(first) {
+		t.Error("it gets no other chance")
 	}
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if b.turns.yield(); b.turns.ignored {
-		t.Error("it is ignored although it is gone")
+	b.turns.ignore = time.Time{}
+	if b.turns.yield(); !b.turns.ignore.IsZero() {
+		t.Error("it is waited for although it is gone")
 	}
 }
