@@ -19,30 +19,29 @@ type wire struct {
 var errTally = errors.New("not the counts of a tally with these parameters")
 
 // Encode returns the counts of a closed tally.
-func (t *OutcomesTally) Encode() []byte {
-	var w wire
-	t.wire(&w)
-	return w.b
-}
+func (t *OutcomesTally) Encode() []byte { return encode(t) }
 
 // Decode sets the counts of an empty tally to those of another one with the
 // same parameters.
-func (t *OutcomesTally) Decode(b []byte) error {
-	w := wire{reading: true, b: b}
-	t.wire(&w)
-	return w.end()
-}
+func (t *OutcomesTally) Decode(b []byte) error { return decode(t, b) }
 
 // Encode returns the counts of a closed tally.
-func (t *PopulationTally) Encode() []byte {
+func (t *PopulationTally) Encode() []byte { return encode(t) }
+
+// Decode sets the counts of an empty tally to those of another one with the
+// same parameters.
+func (t *PopulationTally) Decode(b []byte) error { return decode(t, b) }
+
+// encodable is a tally whose counts are written and read by one function.
+type encodable interface{ wire(*wire) }
+
+func encode(t encodable) []byte {
 	var w wire
 	t.wire(&w)
 	return w.b
 }
 
-// Decode sets the counts of an empty tally to those of another one with the
-// same parameters.
-func (t *PopulationTally) Decode(b []byte) error {
+func decode(t encodable, b []byte) error {
 	w := wire{reading: true, b: b}
 	t.wire(&w)
 	return w.end()
