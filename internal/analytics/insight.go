@@ -2,9 +2,10 @@ package analytics
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
+
+	"anodyne.example/anodyne/internal/decimal"
 )
 
 // insights generates sentences from the figures of the response. They never
@@ -101,7 +102,7 @@ func percentOf(count, n int) string { return oneDecimal(100 * float64(count) / f
 
 // oneDecimal formats a number with one decimal.
 func oneDecimal(f float64) string {
-	return strconv.FormatFloat(math.Round(math.Round(f*1e9)/1e8)/10+0, 'f', 1, 64)
+	return strconv.FormatFloat(decimal.Round(f, 1), 'f', 1, 64)
 }
 
 // Compared returns the reference group, or nil without one.

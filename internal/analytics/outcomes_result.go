@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"anodyne.example/anodyne/internal/decimal"
 	"anodyne.example/anodyne/internal/pain/instrument"
 	"anodyne.example/anodyne/internal/pain/series"
 )
@@ -157,7 +158,7 @@ func (t *OutcomesTally) printTimeToResponse(l *ledger, out *TimeToResponse, scor
 		out.Curve = append(out.Curve, curve...)
 		for i := range out.Curve {
 			p := &out.Curve[i]
-			p.Survival = round(p.Survival, 4)
+			p.Survival = decimal.Round(p.Survival, 4)
 			if p.CI95 != nil {
 				p.CI95 = p.CI95.rounded()
 			}

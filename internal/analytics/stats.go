@@ -1,6 +1,10 @@
 package analytics
 
-import "math"
+import (
+	"math"
+
+	"anodyne.example/anodyne/internal/decimal"
+)
 
 // z is the 0.975 quantile of the normal distribution, as commonly published.
 const z = 1.959964
@@ -64,12 +68,7 @@ func responded(before, after, percent float64) bool {
 func fall(before, after float64) float64 { return 100 * (before - after) / before }
 
 // rounded returns a number rounded for output.
-func rounded(f float64, decimals int) *float64 { return new(round(f, decimals)) }
-
-func round(f float64, decimals int) float64 {
-	unit := math.Pow10(decimals)
-	return math.Round(f*unit)/unit + 0 // no -0
-}
+func rounded(f float64, decimals int) *float64 { return new(decimal.Round(f, decimals)) }
 
 // The scales of means.
 var (
@@ -85,4 +84,4 @@ func (b Bounds) within(scale Bounds) Bounds {
 	return Bounds{max(b.Low, scale.Low), min(b.High, scale.High)}
 }
 
-func (b Bounds) rounded() *Bounds { return &Bounds{round(b.Low, 4), round(b.High, 4)} }
+func (b Bounds) rounded() *Bounds { return &Bounds{decimal.Round(b.Low, 4), decimal.Round(b.High, 4)} }

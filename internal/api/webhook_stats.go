@@ -1,10 +1,10 @@
 package api
 
 import (
-	"math"
 	"net/http"
 	"time"
 
+	"anodyne.example/anodyne/internal/decimal"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
@@ -37,7 +37,7 @@ func (a *API) getWebhookStats(x *exchange) (answer, error) {
 		Backlog     int64      `json:"backlog"`
 	}{Webhook: webhookID, Hours: int(webhooks.StatsWindow / time.Hour), Succeeded: s.Succeeded, Failed: s.Failed, Backlog: s.Backlog}
 	if all := s.Succeeded + s.Failed; all > 0 {
-		rate := math.Round(float64(s.Succeeded)/float64(all)*1e4) / 1e4
+		rate := decimal.Round(float64(s.Succeeded)/float64(all), 4)
 		doc.SuccessRate, doc.Latency = &rate, &latency{inMillis(s.P50), inMillis(s.P95)}
 	}
 	if !s.LastFailureAt.IsZero() {
@@ -47,4 +47,4 @@ func (a *API) getWebhookStats(x *exchange) (answer, error) {
 }
 
 // inMillis returns a duration in milliseconds, rounded to a tenth.
-func inMillis(d time.Duration) float64 { return math.Round(d.Seconds()*1e4) / 10 }
+func inMillis(d time.Duration) float64 { return decimal.Round(1000*d.Seconds(), 1) }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"anodyne.example/anodyne/internal/decimal"
 )
 
 // tick is a labelled position on an axis.
@@ -44,10 +46,7 @@ func niceStep(least float64) float64 {
 // formatNumber formats a rounded number with as many decimals as it has, at
 // most four, and with thousands separators.
 func formatNumber(f float64) string {
-	s := strconv.FormatFloat(math.Round(f*1e4)/1e4, 'f', -1, 64)
-	if s == "-0" {
-		s = "0"
-	}
+	s := strconv.FormatFloat(decimal.Round(f, 4), 'f', -1, 64)
 	whole, sign := s, ""
 	if s[0] == '-' {
 		sign, whole = "−", s[1:]
@@ -70,9 +69,7 @@ func formatNumber(f float64) string {
 // Decimals formats a number with a fixed number of decimals and a real minus
 // sign. Halves are rounded away from zero, regardless of binary fractions.
 func Decimals(f float64, decimals int) string {
-	unit := math.Pow10(decimals)
-	f = math.Round(math.Round(f*unit*1e9)/1e9)/unit + 0 // no -0
-	return strings.Replace(strconv.FormatFloat(f, 'f', decimals, 64), "-", "−", 1)
+	return strings.Replace(strconv.FormatFloat(decimal.Round(f, decimals), 'f', decimals, 64), "-", "−", 1)
 }
 
 // dateStep is the distance between labelled days.

@@ -1,11 +1,11 @@
 package figure
 
 import (
-	"math"
 	"strings"
 
 	"anodyne.example/anodyne/internal/analytics"
 	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/decimal"
 )
 
 // Severity returns a chart of the number of patients by severity band.
@@ -91,4 +91,4 @@ func Disparity(d *analytics.Disparity) *chart.Forest {
 }
 
 // points converts a difference to percentage points with one decimal.
-func points(difference float64) *float64 { return new(math.Round(difference*1000) / 10) }
+func points(difference float64) *float64 { return new(decimal.Round(100*difference, 1)) }

@@ -3,11 +3,11 @@ package portal
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"anodyne.example/anodyne/internal/decimal"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 )
@@ -103,7 +103,7 @@ func shortened(number string) string {
 	if err != nil {
 		return number
 	}
-	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
+	return strconv.FormatFloat(decimal.Round(f, 2), 'f', -1, 64)
 }
 
 // Brief returns the facts to show in a list, which excludes the individual

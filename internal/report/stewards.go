@@ -3,10 +3,10 @@ package report
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/decimal"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
 	"anodyne.example/anodyne/internal/pain/summary"
@@ -144,5 +144,5 @@ func oneDecimal(f *float64) *float64 {
 	if f == nil {
 		return nil
 	}
-	return new(math.Round(*f*10)/10 + 0)
+	return new(decimal.Round(*f, 1))
 }

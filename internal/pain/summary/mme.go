@@ -2,9 +2,9 @@ package summary
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
+	"anodyne.example/anodyne/internal/decimal"
 	"anodyne.example/anodyne/internal/pain/drug"
 	"anodyne.example/anodyne/internal/pain/timeline"
 )
@@ -248,4 +248,4 @@ func (d dose) same(other dose) bool {
 }
 
 // tidy removes binary rounding noise from a sum.
-func tidy(f float64) float64 { return math.Round(f*1e6) / 1e6 }
+func tidy(f float64) float64 { return decimal.Round(f, 6) }

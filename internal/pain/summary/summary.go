@@ -8,9 +8,9 @@
 package summary
 
 import (
-	"math"
 	"time"
 
+	"anodyne.example/anodyne/internal/decimal"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
 	"anodyne.example/anodyne/internal/pain/series"
@@ -142,8 +142,7 @@ func date(d drug.Day) string { return pain.DateOfDay(d).String() }
 
 // rounded returns a number rounded for output.
 func rounded(f float64, decimals int) *float64 {
-	unit := math.Pow10(decimals)
-	return new(math.Round(f*unit)/unit + 0) // no -0
+	return new(decimal.Round(f, decimals))
 }
 
 func oneDecimal(v series.Value) *float64 {
