@@ -18,8 +18,9 @@ import (
 // value.
 //
 // What the server sets is never kept: id, meta.versionId, meta.lastUpdated,
-// status, our own identifiers and extensions, the reference to the patient, and
-// a score that it computed from answers.
+// status (but its extensions are, while it does not change), our own identifiers
+// and extensions, the reference to the patient, and a score that it computed
+// from answers.
 func Keep(received, generated []byte) []byte {
 	now, ok := elementsOf(received)
 	if !ok {
@@ -68,7 +69,7 @@ func keep(now elements, generated []byte, stay []string) []byte {
 		if !extended {
 			other = "_" + name
 		}
-		if !k.serverSet(other) && (was.get(other) != nil || now.get(other) != nil) {
+		if was.get(other) != nil || now.get(other) != nil && !k.serverSet(other) {
 			k.note(other)
 		}
 	}
@@ -102,6 +103,9 @@ func (k *keeping) note(name string) {
 		return
 	}
 	c := change{was: k.was.get(name), now: k.now.get(name)}
+	if k.serverSet(name) {
+		c.now = c.was // it has extensions, which are only valid for this value
+	}
 	switch name {
 	case "text":
 		c.was = &elementText{json: k.was.fingerprint(describedByNarrative)}

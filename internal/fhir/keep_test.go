@@ -68,7 +68,7 @@ func drawJSON(t *rapid.T, depth int) any {
 // drawResource returns an Observation with random elements of random values.
 func drawResource(t *rapid.T, generated bool) []byte {
 	r := map[string]any{"resourceType": "Observation"}
-	for _, name := range []string{"status", "code", "valueString", "valueQuantity", "_valueString", "note", "text", "language", "_language", "device"} {
+	for _, name := range []string{"status", "code", "valueString", "valueQuantity", "_valueString", "note", "text", "language", "_language", "device", "_status"} {
 		if rapid.Bool().Draw(t, name) && !(generated && name == "text") {
 			r[name] = drawJSON(t, 2)
 		}
@@ -151,6 +151,20 @@ func TestRestoreAfterAChange(t *testing.T) {
 	}
 	if kept := Keep([]byte(generated), []byte(generated)); kept != nil {
 		t.Errorf("kept %s of equal resources", kept)
+	}
+}
+
+// The server sets the status; extensions of the received one stay while it does.
+func TestRestoreExtensionsOfAStatus(t *testing.T) {
+	const generated = `{"resourceType":"Observation","id":"1","status":"final"}`
+	kept := Keep([]byte(`{"resourceType":"Observation","status":"final","_status":{"id":"s"}}`), []byte(generated))
+	for now, want := range map[string]string{
+		generated: `{"resourceType":"Observation","id":"1","status":"final","_status":{"id":"s"}}`,
+		`{"resourceType":"Observation","id":"1","status":"entered-in-error"}`: `{"resourceType":"Observation","id":"1","status":"entered-in-error"}`,
+	} {
+		if got := string(Restore([]byte(now), kept)); got != want {
+			t.Errorf("%s with %s is %s", now, kept, got)
+		}
 	}
 }
 
