@@ -1,6 +1,7 @@
 package fhir
 
 import (
+	"slices"
 	"strings"
 
 	"anodyne.example/anodyne/internal/pain"
@@ -21,7 +22,7 @@ var resultCodes = map[string]string{"10828004": "positive", "260373001": "positi
 var resultWords = map[string]string{"positive": "positive", "detected": "positive", "negative": "negative", "not detected": "negative"}
 
 func writeLab(o *outgoing) error {
-	obs := o.observation("", usCore+"us-core-observation-lab")
+	obs := o.observation("", labProfile)
 	obs.Category = category("laboratory")
 	obs.Code = &CodeableConcept{Text: o.text("analyte")}
 	if code := o.text("loinc"); code != "" {
@@ -71,8 +72,18 @@ func (o *outgoing) referenceRange(unit string) []ReferenceRange {
 	return []ReferenceRange{r}
 }
 
-// isLab reports whether an Observation is a laboratory result. The code may be
-// any.
+// labProfile is the profile of laboratory results.
+const labProfile = usCore + "us-core-observation-lab"
+
+// isDeclaredLab reports whether an Observation is a laboratory result according
+// to both its category and its profile, as ours are. Such a result has any code,
+// including that of a vital sign: 2708-6 is a saturation measured in blood, too.
+func isDeclaredLab(in *incoming, o *Observation) bool {
+	return o.Meta != nil && slices.Contains(o.Meta.Profile, labProfile) && isLab(in, o)
+}
+
+// isLab reports whether an Observation is a laboratory result according to its
+// category.
 func isLab(_ *incoming, o *Observation) bool {
 	for i := range o.Category {
 		if o.Category[i].has(observationCategory, "laboratory") {

@@ -50,6 +50,7 @@ func init() {
 		"QuestionnaireResponse": readResponse,
 	}
 	observationReaders = []observationReader{
+		{pain.TypeLabs, isDeclaredLab, readLab},
 		{pain.TypePainScores, isPainScore, readPainScore},
 		{pain.TypeAssessments, isAssessmentScore, readAssessmentScore},
 		{pain.TypeVitals, isVitals, readVitals},
