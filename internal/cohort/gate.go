@@ -3,7 +3,6 @@ package cohort
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -135,15 +134,15 @@ func (g *gate) join(ctx context.Context, d demand) (*pass, *asked, error) {
 		return nil, nil, g.refused503(d.place, tooManyWait)
 	}
 	p, a := g.find(&d)
-	if p == nil {
-		p = &pass{place: d.place, read: d.read}
-		// The pass keeps the values of the request's context, but not its
-		// cancellation.
-		p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
-		g.queue = append(g.queue, p)
-	}
 	if a == nil {
 		a = &asked{key: d.key, job: d.job(), bytes: d.bytes, done: make(chan struct{})}
+		if p == nil {
+			p = &pass{place: d.place, read: d.read}
+			// The pass keeps the values of the request's context, but not its
+			// cancellation.
+			p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+			g.queue = append(g.queue, p)
+		}
 		p.asked = append(p.asked, a)
 		p.bytes += a.bytes
 	}
@@ -274,17 +273,6 @@ func (g *gate) run(p *pass) {
 		close(a.done)
 	}
 	g.dispatch()
-}
-
-// contained converts a panic to an error, because no request handler recovers
-// from panics of this goroutine.
-func contained(fn func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a pass: %v", p)
-		}
-	}()
-	return fn()
 }
 
 // startBy returns when a pass must have started for a caller with a deadline,

@@ -66,7 +66,7 @@ func (h *holding) fresh(ctx context.Context, org store.Org, wanted []int, keep f
 		return maps.Clone(h.slices), h.pos, nil
 	}
 	number := h.started.Add(1)
-	err := h.refresh(ctx, org, wanted, keep)
+	err := contained(func() error { return h.refresh(ctx, org, wanted, keep) })
 	h.taken.Store(h.size())
 	h.held(len(h.slices) - int(h.count.Swap(int64(len(h.slices)))))
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *holding) read(ctx context.Context, org store.Org, slice int, patients i
 	work.SetLimit(readers())
 	for i := range panels {
 		first := before + int64(i)*panelSize + 1
-		work.Go(func() error {
+		readOne := func() error {
 			read, err := readPanel(ctx, org, first, min(first+panelSize-1, before+count))
 			if err != nil {
 				return err
@@ -180,7 +180,8 @@ func (h *holding) read(ctx context.Context, org store.Org, slice int, patients i
 			}
 			panels[i] = read
 			return nil
-		})
+		}
+		work.Go(func() error { return contained(readOne) })
 	}
 	err := work.Wait()
 	if err != nil {

@@ -109,7 +109,7 @@ func (m *model[C]) fresh(ctx context.Context, org store.Org) ([]C, error) {
 		return m.chunks, m.err
 	}
 	number := m.started.Add(1)
-	err := m.refresh(ctx, org)
+	err := contained(func() error { return m.refresh(ctx, org) })
 	m.taken.Store(sizeOf(m.chunks))
 	if err == nil || ctx.Err() == nil { // the cancellation of this caller is not a result for others
 		m.ended, m.err = number, err
@@ -184,7 +184,7 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 		m.loads()
 		m.pos, m.toLoad, m.chunks = pos, patients, make([]C, (patients+m.size-1)/m.size)
 	}
-	var taken, read atomic.Int64
+	var taken, count atomic.Int64
 	taken.Store(sizeOf(m.chunks))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers())
@@ -193,22 +193,23 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 			continue
 		}
 		first := int64(i)*m.size + 1
-		group.Go(func() error {
+		read := func() error {
 			c, err := m.read(ctx, org, first, min(first+m.size-1, m.toLoad))
 			if err != nil {
 				return err
 			}
-			if size := taken.Add(c.bytes()); size > m.limit || !m.room(c.bytes()) || m.sampled && m.exceeds(size, read.Add(1)) {
+			if size := taken.Add(c.bytes()); size > m.limit || !m.room(c.bytes()) || m.sampled && m.exceeds(size, count.Add(1)) {
 				return errNoRoom
 			}
 			m.chunks[i] = c
 			return nil
-		})
+		}
+		group.Go(func() error { return contained(read) })
 	}
 	err := group.Wait()
 	if errors.Is(err, errNoRoom) {
 		size := taken.Load()
-		if m.sampled && m.exceeds(size, read.Load()) {
+		if m.sampled && m.exceeds(size, count.Load()) {
 			size = math.MaxInt64
 		}
 		return m.refuse(size)

@@ -56,35 +56,36 @@ func readAll[C chunked](ctx context.Context, s *scans, org store.Org, k *kind[C]
 	chunks := (patients + k.size - 1) / k.size
 	var next atomic.Int64
 	work, ctx := errgroup.WithContext(ctx)
-	for range min(int64(cap(s.reading)), chunks) {
-		work.Go(func() error {
-			parts := make([]part[C], len(jobs))
-			for i, j := range jobs {
-				parts[i] = j.part()
+	read := func() error {
+		parts := make([]part[C], len(jobs))
+		for i, j := range jobs {
+			parts[i] = j.part()
+		}
+		for i := next.Add(1) - 1; i < chunks; i = next.Add(1) - 1 {
+			if !slices.ContainsFunc(jobs, func(j job[C]) bool { return j.wants(int(i)) }) {
+				continue
 			}
-			for i := next.Add(1) - 1; i < chunks; i = next.Add(1) - 1 {
-				if !slices.ContainsFunc(jobs, func(j job[C]) bool { return j.wants(int(i)) }) {
-					continue
-				}
-				first := i*k.size + 1
-				if err := s.give(ctx, func() (func(), error) {
-					c, err := k.once(ctx, org, first, min(first+k.size-1, patients))
-					return func() {
-						for at, p := range parts {
-							if jobs[at].wants(int(i)) {
-								p.add(int(i), c)
-							}
+			first := i*k.size + 1
+			if err := s.give(ctx, func() (func(), error) {
+				c, err := k.once(ctx, org, first, min(first+k.size-1, patients))
+				return func() {
+					for at, p := range parts {
+						if jobs[at].wants(int(i)) {
+							p.add(int(i), c)
 						}
-					}, err
-				}); err != nil {
-					return err
-				}
+					}
+				}, err
+			}); err != nil {
+				return err
 			}
-			for _, p := range parts {
-				p.close()
-			}
-			return nil
-		})
+		}
+		for _, p := range parts {
+			p.close()
+		}
+		return nil
+	}
+	for range min(int64(cap(s.reading)), chunks) {
+		work.Go(func() error { return contained(read) })
 	}
 	return work.Wait()
 }
@@ -92,20 +93,17 @@ func readAll[C chunked](ctx context.Context, s *scans, org store.Org, k *kind[C]
 // give reads when a reader is free, and counts what was read when a CPU is
 // free.
 func (s *scans) give(ctx context.Context, read func() (count func(), err error)) error {
-	if err := enter(ctx, s.reading); err != nil {
+	var count func()
+	if err := within(ctx, s.reading, func() (err error) {
+		count, err = read()
+		return err
+	}); err != nil {
 		return err
 	}
-	count, err := read()
-	<-s.reading
-	if err != nil {
-		return err
-	}
-	if err := enter(ctx, s.processors); err != nil {
-		return err
-	}
-	defer func() { <-s.processors }()
-	count()
-	return nil
+	return within(ctx, s.processors, func() error {
+		count()
+		return nil
+	})
 }
 
 // counting is a measure as a job.

@@ -48,14 +48,17 @@ func scanBoth[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measu
 		return t, earlier, err
 	}
 	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) {
-		earlier, err = scan(ctx, cs, org, measure, before, newTally)
-		return err
-	})
-	t, err = scan(ctx, cs, org, measure, p, newTally)
-	if waited := both.Wait(); waited != nil {
-		err = waited
+	count := func(p *analytics.Params, into *T) {
+		both.Go(func() error {
+			return contained(func() (err error) {
+				*into, err = scan(ctx, cs, org, measure, p, newTally)
+				return err
+			})
+		})
 	}
+	count(p, &t)
+	count(before, &earlier)
+	err = both.Wait()
 	return t, earlier, err
 }
 
@@ -91,6 +94,15 @@ type scans struct {
 func newScans() *scans {
 	processors := runtime.GOMAXPROCS(0)
 	return &scans{running: make(chan struct{}, 4*processors), reading: make(chan struct{}, readers()), processors: make(chan struct{}, processors)}
+}
+
+// within calls fn when there is room.
+func within(ctx context.Context, room chan struct{}, fn func() error) error {
+	if err := enter(ctx, room); err != nil {
+		return err
+	}
+	defer func() { <-room }()
+	return fn()
 }
 
 // enter waits for room. The caller must leave afterwards.
@@ -174,28 +186,29 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before *
 	groups = make([]group, (panels.count+groupSize-1)/groupSize)
 	var next atomic.Int64
 	work, ctx := errgroup.WithContext(ctx)
-	for range min(cap(s.processors), len(groups)) {
-		work.Go(func() error {
-			filter := p.Scope()
-			for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
-				g := &groups[i]
-				g.panels = panels.numbers(i)
-				var ok bool
-				if g.tally, ok = before.known(i, g.panels); ok {
-					continue
-				}
-				t := newTally(p)
-				for at := i * groupSize; at < min((i+1)*groupSize, panels.count); at++ {
-					if err := s.count(ctx, panels, at, &filter, t); err != nil {
-						return err
-					}
-					runtime.Gosched() // let those waiting for a CPU go first
-				}
-				t.Close()
-				g.tally = t
+	count := func() error {
+		filter := p.Scope()
+		for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
+			g := &groups[i]
+			g.panels = panels.numbers(i)
+			var ok bool
+			if g.tally, ok = before.known(i, g.panels); ok {
+				continue
 			}
-			return nil
-		})
+			t := newTally(p)
+			for at := i * groupSize; at < min((i+1)*groupSize, panels.count); at++ {
+				if err := s.count(ctx, panels, at, &filter, t); err != nil {
+					return err
+				}
+				runtime.Gosched() // let those waiting for a CPU go first
+			}
+			t.Close()
+			g.tally = t
+		}
+		return nil
+	}
+	for range min(cap(s.processors), len(groups)) {
+		work.Go(func() error { return contained(count) })
 	}
 	if err := work.Wait(); err != nil {
 		return whole, nil, err
@@ -212,15 +225,13 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before *
 
 // count adds a panel when a CPU is free.
 func (s *scans) count(ctx context.Context, panels source, at int, filter *analytics.Filter, to counter) error {
-	if err := enter(ctx, s.processors); err != nil {
+	return within(ctx, s.processors, func() error {
+		read, err := panels.at(ctx, at)
+		if err == nil {
+			read.addTo(filter, to)
+		}
 		return err
-	}
-	defer func() { <-s.processors }()
-	read, err := panels.at(ctx, at)
-	if err == nil {
-		read.addTo(filter, to)
-	}
-	return err
+	})
 }
 
 // source provides panels in memory; tests use others.

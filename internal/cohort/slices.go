@@ -57,9 +57,16 @@ func scanSlices[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, mea
 		if len(parts[i]) == 0 {
 			continue
 		}
-		running.Go(func() {
+		count := func() error {
 			t, counted, err := ask.of(work, org, &nodes[i], parts[i])
-			if g.add(t, parts[i], counted, err); err != nil {
+			if err == nil {
+				g.add(t, parts[i], counted)
+			}
+			return err
+		}
+		running.Go(func() {
+			if err := contained(count); err != nil {
+				g.fail(err)
 				leave()
 			}
 		})
@@ -90,15 +97,9 @@ type gathered[T tally[T]] struct {
 }
 
 // add adds the tally of the counted slices among those that were wanted.
-func (g *gathered[T]) add(t T, wanted, counted []int, err error) {
+func (g *gathered[T]) add(t T, wanted, counted []int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil {
-		if g.err == nil {
-			g.err = err
-		}
-		return
-	}
 	if len(counted) > 0 {
 		g.whole.Merge(t)
 	}
@@ -106,6 +107,15 @@ func (g *gathered[T]) add(t T, wanted, counted []int, err error) {
 		if !slices.Contains(counted, slice) {
 			g.missing = append(g.missing, slice)
 		}
+	}
+}
+
+// fail records the first error.
+func (g *gathered[T]) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err == nil {
+		g.err = err
 	}
 }
 
