@@ -184,8 +184,10 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 		m.loads()
 		m.pos, m.toLoad, m.chunks = pos, patients, make([]C, (patients+m.size-1)/m.size)
 	}
+	// Both include what an interrupted load has read.
 	var taken, count atomic.Int64
 	taken.Store(sizeOf(m.chunks))
+	count.Store(present(m.chunks))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers())
 	for i, c := range m.chunks {
@@ -233,6 +235,16 @@ func readers() int { return min(4, runtime.GOMAXPROCS(0)) }
 func isNil[C comparable](c C) bool {
 	var none C
 	return c == none
+}
+
+// present returns the number of chunks that have been read.
+func present[C chunked](chunks []C) (count int64) {
+	for _, c := range chunks {
+		if !isNil(c) {
+			count++
+		}
+	}
+	return count
 }
 
 // sizeOf returns the memory used by a model with these chunks.

@@ -353,7 +353,8 @@ func TestAnswerIsOfOneOrganisation(t *testing.T) {
 }
 
 // An organisation of which other nodes have a part is not read to the end to find
-// out that it does not fit.
+// out that it does not fit. If such a load is interrupted, the next one estimates
+// the size from all that was read.
 func TestLoadEndsEarly(t *testing.T) {
 	const patients = 200
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", nil)
@@ -385,5 +386,22 @@ func TestLoadEndsEarly(t *testing.T) {
 		if _, err := m.fresh(t.Context(), h.Org); !errors.Is(err, errNoRoom) || !m.tooLarge || read.Load() > test.most {
 			t.Errorf("%+v: read %d; %v", test, read.Load(), err)
 		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	readOne := k.read
+	k.read = func(ctx context.Context, org store.Org, first, last int64) (*panel, error) {
+		if read.Load() >= patients/2 {
+			interrupt()
+		}
+		return readOne(ctx, org, first, last)
+	}
+	read.Store(0)
+	m := newModel(&k, whole.bytes()*3/2, func() {})
+	m.sampled = true
+	if _, err := m.fresh(ctx, h.Org); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	if _, err := m.fresh(t.Context(), h.Org); err != nil || m.tooLarge || read.Load() > patients+patients/4 {
+		t.Errorf("after an interrupted load, read %d; too large: %v; %v", read.Load(), m.tooLarge, err)
 	}
 }
