@@ -30,6 +30,8 @@ type holding struct {
 	// room reports whether this many more bytes are available, and counts
 	// them; a negative number gives bytes back.
 	room func(bytes int64) bool
+	// always is the constant fewChanges, or a value set by a test.
+	always int64
 	// held is called with the number of slices added or removed; count is that
 	// number in total.
 	held  func(change int)
@@ -45,7 +47,10 @@ type holding struct {
 }
 
 func newHolding(patients int64) *holding {
-	h := &holding{patients: patients, turn: make(chan struct{}, 1), slices: map[int][]*panel{}, loads: func() {}, room: func(int64) bool { return true }, held: func(int) {}}
+	h := &holding{
+		patients: patients, turn: make(chan struct{}, 1), slices: map[int][]*panel{}, always: fewChanges,
+		loads: func() {}, room: func(int64) bool { return true }, held: func(int) {},
+	}
 	h.taken.Store(modelBytes)
 	return h
 }
@@ -61,8 +66,7 @@ func (h *holding) fresh(ctx context.Context, org store.Org, wanted []int, keep f
 		return nil, 0, err
 	}
 	defer func() { <-h.turn }()
-	all := !slices.ContainsFunc(wanted, func(slice int) bool { return !h.has(slice) })
-	if h.ended > arrived && all {
+	if h.ended > arrived && h.hasAll(wanted) {
 		return maps.Clone(h.slices), h.pos, nil
 	}
 	number := h.started.Add(1)
@@ -84,6 +88,10 @@ func (h *holding) has(slice int) bool {
 	return ok
 }
 
+func (h *holding) hasAll(wanted []int) bool {
+	return !slices.ContainsFunc(wanted, func(slice int) bool { return !h.has(slice) })
+}
+
 func (h *holding) size() int64 {
 	total := int64(modelBytes)
 	for _, panels := range h.slices {
@@ -95,21 +103,29 @@ func (h *holding) size() int64 {
 // panelBytes returns the memory used by the panels of a slice.
 func panelBytes(panels []*panel) int64 { return sizeOf(panels) - modelBytes }
 
-// refresh loads what is wanted and applies the changes. If they are unknown or
-// too many, it loads everything again.
+// refresh applies the changes to what is held, and then loads what is missing. If
+// the changes are unknown or too many, it loads everything again.
 func (h *holding) refresh(ctx context.Context, org store.Org, wanted []int, keep func(slice int) bool) error {
 	h.drop(func(slice int) bool { return !slices.Contains(wanted, slice) && !keep(slice) })
-	const always, oneIn = 8192, 32 // as in model.refresh
-	for _, most := range []int64{always + int64(len(h.slices))*h.patients/oneIn, math.MaxInt64} {
-		if err := h.load(ctx, org, wanted); err != nil {
-			return err
-		}
-		if ok, err := h.catchUp(ctx, org, most); ok || err != nil {
-			return err
-		}
-		h.drop(func(int) bool { return true })
+	everything := func(int) bool { return true }
+	current, err := h.catchUp(ctx, org, h.always+int64(len(h.slices))*h.patients/changedOneIn)
+	if err != nil {
+		return err
 	}
-	return errors.New("the patients of an organisation do not match its journal")
+	if !current {
+		h.drop(everything)
+	}
+	before := len(h.slices)
+	if err := h.load(ctx, org, wanted); err != nil || current && len(h.slices) == before {
+		return err
+	}
+	// However many changes there were while loading, loading again would not help.
+	ok, err := h.catchUp(ctx, org, math.MaxInt64)
+	if err == nil && !ok {
+		h.drop(everything)
+		err = errors.New("the patients of an organisation do not match its journal")
+	}
+	return err
 }
 
 // drop removes slices.
@@ -126,7 +142,7 @@ func (h *holding) drop(which func(slice int) bool) {
 // load reads the wanted slices that are not held, as long as there is room.
 // Slices that were read are kept, even if the caller leaves.
 func (h *holding) load(ctx context.Context, org store.Org, wanted []int) error {
-	if !slices.ContainsFunc(wanted, func(slice int) bool { return !h.has(slice) }) {
+	if h.hasAll(wanted) {
 		return nil
 	}
 	pos, patients, err := org.Head(ctx)
@@ -209,12 +225,13 @@ func (h *holding) catchUp(ctx context.Context, org store.Org, most int64) (ok bo
 	}
 	next := maps.Clone(h.slices)
 	for slice, members := range bySlice {
-		panels, ok := withChanges(h.slices[slice], members, panelSize, func() *panel { return &panel{} })
-		if !ok {
+		if next[slice], ok = withChanges(h.slices[slice], members, panelSize, func() *panel { return &panel{} }); !ok {
 			return false, nil
 		}
-		before, after := panelBytes(h.slices[slice]), panelBytes(panels)
-		if next[slice] = panels; after > before && !h.room(after-before) {
+	}
+	for slice := range bySlice {
+		before, after := panelBytes(h.slices[slice]), panelBytes(next[slice])
+		if !h.room(after-before) && after > before {
 			h.room(-after)
 			delete(next, slice)
 		}

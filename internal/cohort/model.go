@@ -26,7 +26,8 @@ type model[C chunked] struct {
 	// loads counts complete loads, for the metrics.
 	loads func()
 	// limit is the maximum size of the chunks in bytes. room reports whether
-	// this many more bytes are available now.
+	// this many more bytes are available now, and counts them; a negative number
+	// gives bytes back.
 	limit int64
 	room  func(bytes int64) bool
 	// isTooLarge is called if the chunks exceed the limit.
@@ -79,6 +80,14 @@ type kind[C chunked] struct {
 
 const unknown = -1
 
+// A model that has missed more changes than fewChanges, plus one in changedOneIn
+// of its patients, is loaded again: changed patients are read one by one, which
+// takes several times as long as reading them in order.
+const (
+	fewChanges   = 8192
+	changedOneIn = 32
+)
+
 // modelBytes is the approximate size of a model without its chunks, so that
 // many empty organisations count too.
 const modelBytes = 1 << 10
@@ -124,10 +133,7 @@ func (m *model[C]) refresh(ctx context.Context, org store.Org) error {
 		return errNoRoom
 	}
 	if m.loaded {
-		// Changed patients are read one by one, which takes several times as
-		// long as reading them in order.
-		const always, oneIn = 8192, 32
-		most := always + int64(len(m.chunks))*m.size/oneIn
+		most := fewChanges + int64(len(m.chunks))*m.size/changedOneIn
 		if ok, err := m.catchUp(ctx, org, most); ok || err != nil {
 			return err
 		}
@@ -155,7 +161,7 @@ func (m *model[C]) catchUp(ctx context.Context, org store.Org, most int64) (ok b
 		return false, err
 	}
 	size := sizeOf(chunks)
-	if more := size - sizeOf(m.chunks); size > m.limit || more > 0 && !m.room(more) {
+	if more := size - sizeOf(m.chunks); size > m.limit || !m.room(more) && more > 0 {
 		return false, m.refuse(size)
 	}
 	m.chunks, m.pos = chunks, head
