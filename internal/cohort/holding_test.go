@@ -89,3 +89,30 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+// If the database has gone back, as after a failover that lost the last writes,
+// the slices of this node are read from it, as those of other nodes are.
+func TestOwnSlicesBehind(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s, cs := open(), New(plenty, nil)
+		cs.sliceSize = 4
+		if err := cs.Share(Sharing{Store: s, Address: "127.0.0.1:1", Build: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		h := newHospital(t, s, "general", cs)
+		h.enroll(t, 6)
+		pos, _, err := h.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := asking[*analytics.OutcomesTally]{cs, measureOutcomes, checked(t, analytics.Request{}), analytics.NewOutcomesTally, 2, pos}
+		self := &node{self: true}
+		if _, counted, err := a.of(t.Context(), h.Org, self, []int{0, 1}); err != nil || len(counted) != 2 {
+			t.Fatalf("counted %v; %v", counted, err)
+		}
+		a.pos++
+		if _, counted, err := a.of(t.Context(), h.Org, self, []int{0, 1}); err != nil || len(counted) != 0 {
+			t.Errorf("counted %v of an older state; %v", counted, err)
+		}
+	})
+}

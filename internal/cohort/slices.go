@@ -159,18 +159,23 @@ type asking[T tally[T]] struct {
 	pos      journal.Pos // that the answer must include
 }
 
-// of counts the slices of a node. If another node does not answer, nothing is
-// counted.
+// of counts the slices of a node. If another node does not answer, or if a node
+// sees an older state of the database, nothing is counted.
 func (a *asking[T]) of(ctx context.Context, org store.Org, n *node, wanted []int) (whole T, counted []int, err error) {
 	if n.self {
-		return a.here(ctx, org, wanted)
+		whole, counted, err = a.here(ctx, org, wanted)
+		if errors.Is(err, errBehind) {
+			return whole, nil, nil
+		}
+		return whole, counted, err
 	}
 	whole, counted, err = a.there(ctx, n, org.No(), wanted)
 	if ctx.Err() != nil {
 		return whole, nil, ctx.Err()
 	}
 	a.cs.noteAsked(n, err, len(counted) < len(wanted))
-	if errors.Is(err, peer.ErrBusy) {
+	// A caller without a deadline, such as a report, waits at the gate instead.
+	if _, hurried := ctx.Deadline(); hurried && errors.Is(err, peer.ErrBusy) {
 		return whole, nil, err
 	}
 	if err != nil {

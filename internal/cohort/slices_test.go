@@ -2,6 +2,7 @@ package cohort
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,8 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/peer"
 	"anodyne.example/anodyne/internal/store"
@@ -349,6 +353,77 @@ func TestAnswerIsOfOneOrganisation(t *testing.T) {
 	_, err := a.cohorts[0].Answer(t.Context(), []byte(`{"org":1}`))
 	if err == nil {
 		t.Error("a question without parameters was answered")
+	}
+}
+
+// crowd fills the places for questions of other nodes at a node, which does not
+// answer until the returned function is called.
+func (a *alliance) crowd(t *testing.T, at int, org access.OrgNo) (leave func()) {
+	t.Helper()
+	cs, client := a.cohorts[at], a.cohorts[0].sharing.Client
+	for range cap(cs.scans.running) {
+		cs.scans.running <- struct{}{}
+	}
+	params, err := checked(t, analytics.Request{}).Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	question, err := json.Marshal(sliceQuestion{org, measureOutcomes, params, []int{0}, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	no, _ := a.stores[at].System().Members()
+	ctx, cancel := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	var refused atomic.Int64
+	for asked := 0; refused.Load() == 0; {
+		const atOnce = 16
+		for range atOnce {
+			asking.Go(func() {
+				switch _, err := client.Ask(ctx, cs.sharing.Address, no, question); {
+				case errors.Is(err, peer.ErrBusy):
+					refused.Add(1)
+				case ctx.Err() == nil:
+					t.Errorf("a question that should wait: %v", err)
+				}
+			})
+		}
+		asked += atOnce
+		testwait.Until(t, "questions wait", func() bool { return t.Failed() || a.servers[at].Asked()+int(refused.Load()) == asked })
+		if t.Failed() {
+			break
+		}
+	}
+	return sync.OnceFunc(func() {
+		cancel()
+		asking.Wait()
+		for range cap(cs.scans.running) {
+			<-cs.scans.running
+		}
+	})
+}
+
+// If another node has too many questions to answer, a query with a deadline is
+// refused, and one without, such as a report, reads that part from the database.
+func TestBusyOwner(t *testing.T) {
+	a := newAlliance(t, 2, sameBuild)
+	nodes := a.join(t, "general")
+	nodes[0].enroll(t, 30)
+	p := checked(t, analytics.Request{})
+	want, _ := nodes[0].naive(t, p)
+	leave := a.crowd(t, 1, nodes[1].no)
+	t.Cleanup(leave)
+	if got := nodes[0].both(t, p); got != want || a.results(t, resultBusy) == 0 || a.streamed(t) == 0 {
+		t.Errorf("%s, want %s; %v were busy, %v were read from the database", got, want, a.results(t, resultBusy), a.streamed(t))
+	}
+	hurried, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if _, err := nodes[0].cohorts.Outcomes(hurried, nodes[0].Org, p, today); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("with a deadline: %v", err)
+	}
+	leave()
+	if got := nodes[0].both(t, p); got != want {
+		t.Errorf("afterwards %s, want %s", got, want)
 	}
 }
 
