@@ -35,3 +35,16 @@ func PlaceTables(ctx context.Context, cfg Config) error {
 		return err
 	})
 }
+
+// Ask sends statements without arguments in one round, and returns their errors.
+func Ask(ctx context.Context, db *DB, sql ...string) (errs []error) {
+	questions := make([]question, len(sql))
+	for i := range sql {
+		questions[i] = question{sql: sql[i], each: func(postgresRow) error { return nil }}
+	}
+	_ = db.engine.(*postgresEngine).inRound(ctx, questions)
+	for i := range questions {
+		errs = append(errs, questions[i].err)
+	}
+	return errs
+}

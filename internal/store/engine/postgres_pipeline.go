@@ -36,7 +36,7 @@ func (e *postgresEngine) pipeline(ctx context.Context, conn *pgx.Conn, questions
 		if descriptions[i], q.err = conn.Prepare(ctx, q.sql, q.sql); q.err == nil {
 			sent = append(sent, q.sql)
 		} else if conn.IsClosed() {
-			return fail(questions, i, q.err)
+			return fail(questions, 0, q.err) // none was sent
 		}
 	}
 	if e.observe != nil {

@@ -31,16 +31,17 @@ type Rounds[Q, A any] struct {
 
 	mu      sync.Mutex
 	busy    int            // lanes with a round under way
-	begun   time.Time      // when the latest round began, if there are spare lanes
+	moved   time.Time      // when the lanes that are not spare last made progress, if there are spare ones
 	waiting []*round[Q, A] // in order; only the last accepts calls
+	watched bool           // rescue will be called
 }
 
 // RoundsConfig describes how calls are combined.
 type RoundsConfig struct {
 	// Lanes is how many rounds are under way at a time.
 	Lanes int
-	// Spare is how many more may be under way if the latest one has not ended
-	// after a while, such as when it waits for a lock.
+	// Spare is how many more may be under way while calls wait because the
+	// others take long, such as when one waits for a lock.
 	Spare int
 	// Most is the maximum number of calls in a round.
 	Most int
@@ -61,6 +62,7 @@ func NewRounds[Q, A any](cfg RoundsConfig, run func(ctx context.Context, asked [
 // round is a set of calls.
 type round[Q, A any] struct {
 	calls []*call[Q, A]
+	since time.Time     // when it began, if there are spare lanes
 	begun chan struct{} // closed when it is decided which calls take part
 	done  chan struct{} // closed when the calls have their results
 }
@@ -87,8 +89,7 @@ func (r *Rounds[Q, A]) Do(ctx context.Context, asked Q) (answer A, err error) {
 	r.mu.Unlock()
 	if next != nil {
 		// There is nobody to wait for, so the caller makes the round.
-		r.carryOut(ctx, next)
-		r.pass()
+		r.makeRound(ctx, next)
 		if joined == next {
 			return c.answer, c.err
 		}
@@ -127,11 +128,15 @@ func (r *Rounds[Q, A]) Start() {
 	r.mu.Lock()
 	next := r.begin()
 	r.mu.Unlock()
-	if next == nil {
-		return
+	if next != nil {
+		r.makeRound(context.Background(), next)
 	}
-	r.carryOut(context.Background(), next)
-	r.pass()
+}
+
+// makeRound makes a round that has begun, and then gives its lane to others.
+func (r *Rounds[Q, A]) makeRound(ctx context.Context, this *round[Q, A]) {
+	defer r.pass(this)
+	r.carryOut(ctx, this)
 }
 
 // gather adds a call to the last waiting round. Like begin, it must be called
@@ -154,7 +159,11 @@ func (r *Rounds[Q, A]) gather(c *call[Q, A]) *round[Q, A] {
 // It first yields to goroutines that are about to add a call. If there are none,
 // that takes almost no time.
 func (r *Rounds[Q, A]) begin() *round[Q, A] {
-	if len(r.waiting) == 0 || !r.free() {
+	if len(r.waiting) == 0 {
+		return nil
+	}
+	if !r.free() {
+		r.watch()
 		return nil
 	}
 	r.busy++
@@ -168,12 +177,37 @@ func (r *Rounds[Q, A]) begin() *round[Q, A] {
 
 // free reports whether another round may begin.
 func (r *Rounds[Q, A]) free() bool {
-	return r.busy < r.lanes || r.busy < r.lanes+r.spare && time.Since(r.begun) > slowRound
+	return r.busy < r.lanes || r.busy < r.lanes+r.spare && r.slow()
 }
 
-// slowRound is how long the latest round must have taken before a spare lane
-// starts another.
+// slow reports whether the rounds under way take long.
+func (r *Rounds[Q, A]) slow() bool { return time.Since(r.moved) > slowRound }
+
+// slowRound is how long the latest round must have taken before spare lanes
+// start others.
 const slowRound = 20 * time.Millisecond
+
+// watch starts a spare lane for the calls that wait, if they still do after a
+// while.
+func (r *Rounds[Q, A]) watch() {
+	if r.spare > 0 && !r.watched {
+		r.watched = true
+		time.AfterFunc(slowRound+time.Millisecond, r.rescue)
+	}
+}
+
+func (r *Rounds[Q, A]) rescue() {
+	r.mu.Lock()
+	r.watched = false
+	next := r.begin()
+	if len(r.waiting) > 0 {
+		r.watch()
+	}
+	r.mu.Unlock()
+	if next != nil {
+		r.makeRound(context.Background(), next)
+	}
+}
 
 func (r *Rounds[Q, A]) yield() {
 	r.mu.Unlock()
@@ -194,36 +228,55 @@ func (r *Rounds[Q, A]) next() *round[Q, A] {
 	}
 	next.calls = calls
 	if r.spare > 0 {
-		r.begun = time.Now()
+		next.since = time.Now()
+		if r.busy <= r.lanes {
+			r.moved = next.since
+		}
 	}
 	close(next.begun)
 	return next
 }
 
-// pass gives a lane to the calls that have gathered, or frees it.
-func (r *Rounds[Q, A]) pass() {
+// pass gives the lane of a round to the calls that have gathered, or frees it.
+func (r *Rounds[Q, A]) pass(made *round[Q, A]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.waiting) > 0 && r.busy <= r.lanes {
-		go r.serve()
+	if r.stays(made) {
+		go r.serve(made)
 	} else {
-		r.busy--
+		r.leave()
 	}
 }
 
-// serve runs rounds until no call waits.
-func (r *Rounds[Q, A]) serve() {
+// stays reports whether the lane of a round makes another for the calls that
+// wait. A spare lane does so only while the others take long.
+func (r *Rounds[Q, A]) stays(made *round[Q, A]) bool {
+	if r.spare > 0 && time.Since(made.since) > slowRound {
+		r.moved = time.Now()
+	}
+	return len(r.waiting) > 0 && (r.busy <= r.lanes || r.slow())
+}
+
+// leave frees a lane. Calls that wait are left to the others.
+func (r *Rounds[Q, A]) leave() {
+	if r.busy--; len(r.waiting) > 0 {
+		r.watch()
+	}
+}
+
+// serve runs rounds until no call waits, after one that was made.
+func (r *Rounds[Q, A]) serve(made *round[Q, A]) {
 	for {
 		r.mu.Lock()
 		r.yield()
-		if len(r.waiting) == 0 || r.busy > r.lanes { // a spare lane was for one round
-			r.busy--
+		if !r.stays(made) {
+			r.leave()
 			r.mu.Unlock()
 			return
 		}
-		next := r.next()
+		made = r.next()
 		r.mu.Unlock()
-		r.carryOut(context.Background(), next)
+		r.carryOut(context.Background(), made)
 	}
 }
 

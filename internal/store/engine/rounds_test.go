@@ -186,15 +186,15 @@ func TestSpareLanes(t *testing.T) {
 		if len(r.sizes) != 1 {
 			t.Errorf("rounds of %v at once", r.sizes)
 		}
-		time.Sleep(2 * slowRound)
-		late := r.ask(t.Context(), 3)
-		if want := []int{1, 2}; !slices.Equal(r.sizes, want) || r.busy != 2 {
+		time.Sleep(2 * slowRound) // without another call
+		if want := []int{1, 1}; !slices.Equal(r.sizes, want) || r.busy != 2 {
 			t.Errorf("rounds of %v with %d lanes, want %v with 2", r.sizes, r.busy, want)
 		}
+		late := r.ask(t.Context(), 3)
 		time.Sleep(2 * slowRound)
 		last := r.ask(t.Context(), 4) // there are no more lanes
-		if r.busy != 2 {
-			t.Errorf("%d lanes are busy", r.busy)
+		if len(r.sizes) != 2 || r.busy != 2 {
+			t.Errorf("rounds of %v with %d lanes", r.sizes, r.busy)
 		}
 		close(r.gate)
 		for i, result := range []<-chan outcome{slow, next, late, last} {
@@ -205,6 +205,70 @@ func TestSpareLanes(t *testing.T) {
 		synctest.Wait()
 		if r.busy != 0 || len(r.waiting) != 0 {
 			t.Errorf("%d lanes busy and %d rounds waiting at the end", r.busy, len(r.waiting))
+		}
+	})
+}
+
+// While a round is stuck, a spare lane makes one round after the other. Once it
+// has ended, there is one lane again.
+func TestSpareLaneStaysWhileOneIsStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck, turn := make(chan struct{}), make(chan struct{})
+		var sizes []int
+		r := NewRounds(RoundsConfig{Lanes: 1, Spare: 1, Most: 10}, func(_ context.Context, asked, _ []int) error {
+			sizes = append(sizes, len(asked))
+			if asked[0] == 0 {
+				<-stuck
+			} else {
+				<-turn
+			}
+			return nil
+		})
+		ask := func(n int) {
+			go func() {
+				if _, err := r.Do(t.Context(), n); err != nil {
+					t.Error(err)
+				}
+			}()
+			synctest.Wait()
+		}
+		ask(0)
+		ask(1)
+		time.Sleep(2 * slowRound)
+		ask(2)
+		ask(3)
+		turn <- struct{}{}
+		synctest.Wait()
+		if want := []int{1, 1, 2}; !slices.Equal(sizes, want) {
+			t.Errorf("rounds of %v, want %v", sizes, want)
+		}
+		ask(4)
+		close(stuck)
+		synctest.Wait()
+		if r.busy != 1 || len(sizes) != 3 {
+			t.Errorf("%d lanes busy after rounds of %v", r.busy, sizes)
+		}
+		turn <- struct{}{}
+		turn <- struct{}{}
+		synctest.Wait()
+		if want := []int{1, 1, 2, 1}; !slices.Equal(sizes, want) || r.busy != 0 || len(r.waiting) != 0 {
+			t.Errorf("rounds of %v, want %v; %d lanes busy", sizes, want, r.busy)
+		}
+	})
+}
+
+// A lane is free again after a panic of whoever is told.
+func TestPanicOfOneWhoIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRounder(RoundsConfig{Lanes: 1, Most: 10})
+		close(r.gate)
+		r.Add(t.Context(), 1, func(int, error) { panic("a bug") })
+		func() {
+			defer func() { _ = recover() }()
+			r.Start()
+		}()
+		if answer, err := r.Do(t.Context(), 2); answer != 4 || err != nil || r.busy != 0 {
+			t.Errorf("%d, %v, with %d lanes busy", answer, err, r.busy)
 		}
 	})
 }

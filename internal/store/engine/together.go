@@ -7,8 +7,14 @@ import (
 	"sync"
 )
 
-// writesPerRound bounds the number of writes in one transaction.
-const writesPerRound = 128
+const (
+	// writesPerRound bounds the number of writes in one transaction.
+	writesPerRound = 128
+	// aloneAtOnce is how many writes of a group run on their own at a time. The
+	// reason may be a lock for which all of them wait, and other groups need
+	// connections, too.
+	aloneAtOnce = 4
+)
 
 // Together combines writes of one kind. On PostgreSQL, those of a group that
 // wait at the same time run in one transaction. If that is rolled back,
@@ -24,6 +30,7 @@ type Together[W any] struct {
 type group[W any] struct {
 	*Rounds[W, struct{}]
 	writes int
+	alone  chan struct{} // room for writes on their own
 }
 
 // NewTogether returns a Together whose writes run carries out. run may only defer
@@ -50,6 +57,12 @@ func (t *Together[W]) do(ctx context.Context, number int64, write W) error {
 		if _, err := own.Do(ctx, write); !errors.Is(err, ErrAlone) {
 			return err
 		}
+		select {
+		case own.alone <- struct{}{}:
+			defer func() { <-own.alone }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return t.commit(ctx, number, []W{write})
 }
@@ -66,7 +79,7 @@ func (t *Together[W]) join(number int64) *group[W] {
 				return fmt.Errorf("%w: %w", ErrAlone, err)
 			}
 			return err
-		})}
+		}), alone: make(chan struct{}, aloneAtOnce)}
 		t.groups[number] = own
 	}
 	own.writes++
