@@ -122,8 +122,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer tick.Stop()
 	rest := w.Store.System().NewPoll(0)
 	look, own := false, false // there may be jobs; this process queued them
+	sweep := false            // there may be something to remove
 	for {
 		queued, told := w.Store.System().ReportQueued()
+		discarded := w.Store.System().Discarded()
 		polls := rest.Due()
 		var err error
 		if look || polls {
@@ -134,8 +136,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		if own && w.busy() {
 			w.Store.System().TellQueued(ctx)
 		}
-		if polls {
-			err = errors.Join(err, w.sweep(ctx))
+		if sweep || polls {
+			more, failed := w.sweep(ctx)
+			sweep, err = more, errors.Join(err, failed)
 		}
 		if err != nil {
 			rest.Again()
@@ -149,6 +152,8 @@ func (w *Worker) Run(ctx context.Context) error {
 			look, own = true, true
 		case <-told:
 			look = true
+		case <-discarded:
+			sweep = true
 		case <-tick.C:
 		case <-ctx.Done():
 			return nil
@@ -190,14 +195,16 @@ func (w *Worker) takeAll(ctx context.Context, l *line, under *sync.WaitGroup) er
 	}
 }
 
-// sweep expires reports after the retention.
-func (w *Worker) sweep(ctx context.Context) error {
+// sweep expires reports after the retention, and removes files of those that are
+// gone. It reports whether there may be more to do.
+func (w *Worker) sweep(ctx context.Context) (more bool, err error) {
 	sys := w.Store.System()
-	err := errors.Join(sys.ExpireReports(ctx), sys.PurgeReports(ctx))
-	if err != nil && ctx.Err() == nil {
+	moreToExpire, err := sys.ExpireReports(ctx)
+	moreToPurge, failed := sys.PurgeReports(ctx)
+	if err = errors.Join(err, failed); err != nil && ctx.Err() == nil {
 		w.Log.Warn("could not remove old reports; trying again", "error", err)
 	}
-	return err
+	return moreToExpire || moreToPurge, err
 }
 
 // work does one job and records the result.

@@ -19,6 +19,7 @@ import (
 	"anodyne.example/anodyne/internal/report"
 	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -218,6 +219,38 @@ func TestDeletedReportStopsTheWork(t *testing.T) {
 		if cause := <-ended; !errors.Is(cause, reports.ErrClaimLost) {
 			t.Errorf("the work ended for %v", cause)
 		}
+	})
+}
+
+// Files of a deleted report are removed at once, also by a node that does not
+// poll because another one is elected, and however much there is to remove.
+func TestDeletedFilesAreRemoved(t *testing.T) {
+	s := &shop{t: t, cfg: storetest.Database(t, storetest.Postgres)}
+	s.cfg.Now = time.Now
+	s.store = s.node()
+	s.who = storetest.Client(t, s.store, "General Hospital")
+	leader := s.node()
+	storetest.Run(t, leader, s.store)
+	elect, resign := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := leader.System().Elect(elect); err != nil {
+			t.Errorf("the election ended: %v", err)
+		}
+	})
+	t.Cleanup(func() { resign(); running.Wait() })
+	testwait.Until(t, "another node is elected", func() bool { return s.store.System().Duty() == engine.Following })
+	s.work(s.store, atOnce, 0)
+	rep := s.becomes(s.order(reports.CSV), reports.Completed)
+	if storetest.Number(t, s.store, `SELECT count(*) FROM report_chunk`) == 0 {
+		t.Fatal("the report has no file")
+	}
+	storetest.Exec(t, s.store, `INSERT INTO report_garbage (org_no, report_no, fence) SELECT $1, 1000, n FROM generate_series(1, 250) n`, int64(s.who.Org))
+	if err := s.store.For(&s.who).DeleteReport(t.Context(), rep.ID, journal.Change{Audit: audit.Entry{At: time.Now(), Action: audit.ReportDelete}}); err != nil {
+		t.Fatal(err)
+	}
+	testwait.Until(t, "the files to be removed", func() bool {
+		return storetest.Number(t, s.store, `SELECT (SELECT count(*) FROM report_chunk) + (SELECT count(*) FROM report_garbage)`) == 0
 	})
 }
 

@@ -49,6 +49,10 @@ func (s System) ReportQueued() (here, elsewhere <-chan struct{}) {
 	return s.reportQueued.Wait(), s.reportTold.Wait()
 }
 
+// Discarded returns a channel that is closed when this process next deletes a
+// report or an export, whose files [System.PurgeReports] then removes.
+func (s System) Discarded() <-chan struct{} { return s.discarded.Wait() }
+
 // queueChannel notifies nodes of jobs that they can claim.
 const queueChannel = "anodyne_reports"
 

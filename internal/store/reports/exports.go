@@ -121,14 +121,9 @@ func (o Org) export(tx engine.Tx, sql string, exportID id.Export) (Export, error
 // DeleteExport deletes an export with its files. If it is being generated, its
 // claim is lost.
 func (o Org) DeleteExport(ctx context.Context, exportID id.Export, c journal.Change) error {
-	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+	return o.delete(ctx, c, func(tx engine.Tx) (work, error) {
 		x, err := o.export(tx, selectExport+` /*FOR UPDATE*/`, exportID)
-		if err != nil {
-			return err
-		}
-		o.remove(tx, &x)
-		tx.Last(o.journal.Entry(o.org, c)...)
-		return nil
+		return &x, err
 	})
 }
 

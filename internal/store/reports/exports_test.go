@@ -188,9 +188,7 @@ func TestEraseExports(t *testing.T) {
 		if err := storeFiles(t, running, []byte("late"), nil, now.Now()); !errors.Is(err, reports.ErrClaimLost) {
 			t.Errorf("the running one wrote: %v", err)
 		}
-		if err := s.System().PurgeReports(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		purge(t, s)
 		if n := storetest.Number(t, s, `SELECT count(*) FROM report_chunk`); n != 0 {
 			t.Errorf("%d chunks are left", n)
 		}

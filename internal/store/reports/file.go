@@ -53,13 +53,13 @@ func (o Org) bytes(ctx context.Context, j *Job, gone error, from, to int64, each
 }
 
 // sweepSteps bounds one call of ExpireReports or PurgeReports, so that the
-// caller can get back to the queue. It calls them again soon.
+// caller can get back to the queue.
 const sweepSteps = 100
 
 // ExpireReports expires reports and exports at the end of their retention, one
 // at a time, so that one that cannot be expired holds up no other. The purge
-// deletes their files.
-func (s System) ExpireReports(ctx context.Context) error {
+// deletes their files. If more is true, there may be others, for another call.
+func (s System) ExpireReports(ctx context.Context) (more bool, err error) {
 	type key struct {
 		org access.OrgNo
 		no  int64
@@ -73,7 +73,7 @@ func (s System) ExpireReports(ctx context.Context) error {
 			return nil
 		}, now, sweepSteps)
 	}); err != nil {
-		return err
+		return false, err
 	}
 	var errs error
 	for _, k := range due {
@@ -81,7 +81,7 @@ func (s System) ExpireReports(ctx context.Context) error {
 			errs = errors.Join(errs, s.claiming.Done(ctx, k.org, s.of(k.org).expire(ctx, k.no, now)))
 		}
 	}
-	return errs
+	return len(due) == sweepSteps, errs
 }
 
 // expire expires a report or an export, unless another node does.
@@ -103,14 +103,15 @@ func (o Org) expire(ctx context.Context, no, now int64) error {
 // chunkSlice bounds one transaction of the purge to a megabyte.
 const chunkSlice = (1 << 20) / ChunkSize
 
-// PurgeReports deletes chunks that are no longer needed, a slice at a time.
-func (s System) PurgeReports(ctx context.Context) error {
+// PurgeReports deletes chunks that are no longer needed, a slice at a time. If
+// more is true, there may be others, for another call.
+func (s System) PurgeReports(ctx context.Context) (more bool, err error) {
 	for range sweepSteps {
-		if more, err := s.purge(ctx); err != nil || !more {
-			return err
+		if more, err = s.purge(ctx); err != nil || !more {
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // PurgeAllReports does so until none are left.

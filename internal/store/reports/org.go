@@ -19,6 +19,8 @@ type tables struct {
 	// reportQueued is broadcast when this process queues a report, and
 	// reportTold when another process has jobs that it has no room for.
 	reportQueued, reportTold *signal.Signal
+	// discarded is broadcast when this process has deleted a report or an export.
+	discarded *signal.Signal
 	// claiming are the organisations whose jobs could not be claimed or expired.
 	claiming *worker.Orgs
 }
@@ -28,7 +30,7 @@ type System struct{ *tables }
 
 // New returns the reports of a database.
 func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys, registry prometheus.Registerer) System {
-	t := &tables{db, j, keys, signal.New(), signal.New(), worker.NewOrgs(registry, db.Log, "reports")}
+	t := &tables{db, j, keys, signal.New(), signal.New(), signal.New(), worker.NewOrgs(registry, db.Log, "reports")}
 	db.Hear(queueChannel, func(string) { t.reportTold.Broadcast() })
 	return System{t}
 }

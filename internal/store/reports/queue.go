@@ -136,6 +136,23 @@ func (o Org) countReports(typeCode int64, from, to Status) []engine.Stmt {
 	return stmts
 }
 
+// delete deletes the job that find locks.
+func (o Org) delete(ctx context.Context, c journal.Change, find func(tx engine.Tx) (work, error)) error {
+	err := o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		of, err := find(tx)
+		if err != nil {
+			return err
+		}
+		o.remove(tx, of)
+		tx.Last(o.journal.Entry(o.org, c)...)
+		return nil
+	})
+	if err == nil {
+		o.discarded.Broadcast()
+	}
+	return err
+}
+
 // remove deletes a job with its files. If it is being generated, its claim is
 // lost.
 func (o Org) remove(tx engine.Tx, of work) {

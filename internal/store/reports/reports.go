@@ -128,13 +128,8 @@ func (o Org) report(tx engine.Tx, sql string, reportID id.Report) (Report, error
 // DeleteReport deletes a report with its file. If it is being generated, its
 // claim is lost.
 func (o Org) DeleteReport(ctx context.Context, reportID id.Report, c journal.Change) error {
-	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+	return o.delete(ctx, c, func(tx engine.Tx) (work, error) {
 		rep, err := o.report(tx, lockReport, reportID)
-		if err != nil {
-			return err
-		}
-		o.remove(tx, &rep)
-		tx.Last(o.journal.Entry(o.org, c)...)
-		return nil
+		return &rep, err
 	})
 }
