@@ -127,7 +127,7 @@ func newAlliance(t *testing.T, count int, build func(i int) string) *alliance {
 			no, _ := s.System().Members()
 			return no
 		}
-		server := peer.Serve(l, who, self, cs.Answer, slog.New(slog.DiscardHandler))
+		server := peer.Serve(l, who, self, cs.Answer, slog.New(slog.DiscardHandler), nil)
 		ctx, cancel := context.WithCancel(context.Background())
 		var running sync.WaitGroup
 		for _, work := range []func(context.Context) error{s.System().Listen, s.System().Elect, s.System().Sequence} {

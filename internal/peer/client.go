@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -45,12 +46,18 @@ func (c *Client) Ask(ctx context.Context, address string, node int64, question [
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause
 		}
+		if errors.Is(err, errSilent) {
+			c.Close() // other connections to a machine that is gone would be silent as well
+		}
 	}()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+address+path, bytes.NewReader(question))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set(nodeHeader, strconv.FormatInt(node, 10))
+	// A question may be repeated. Without this, which is not sent, net/http would
+	// not do so if an idle connection turns out to be dead.
+	request.Header["Idempotency-Key"] = nil
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
 		return nil, err

@@ -70,13 +70,16 @@ const (
 	nodeHeader = "Anodyne-Node"
 	// lifeEvery is how often a node that is still working says so.
 	lifeEvery = time.Second
-	// Silence is how long a node may say nothing before it is given up.
+	// Silence is how long a node may say nothing before it is given up, and how
+	// long it may take for the next part of an answer.
 	Silence = 5 * time.Second
-	// connectTime limits connecting to another node.
+	// connectTime limits connecting to another node, on both sides.
 	connectTime = 2 * time.Second
 	// largestQuestion and largestAnswer are in bytes.
 	largestQuestion = 1 << 20
 	largestAnswer   = 1 << 30
+	// partSize is how much of an answer must be taken within Silence.
+	partSize = 64 << 10
 	// mostQuestions is how many questions of other nodes may be under way.
 	mostQuestions = 256
 )

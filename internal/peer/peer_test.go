@@ -33,17 +33,26 @@ const most = 3
 // start starts a node and returns its address.
 func start(t *testing.T, answer Answerer) (address string) {
 	t.Helper()
+	_, l := startWithin(t, time.Minute, answer)
+	return l.Addr().String()
+}
+
+// startWithin starts a node that waits for others for this long.
+func startWithin(t *testing.T, silence time.Duration, answer Answerer) (*Server, *line) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(l, identity(t, "ours"), func() int64 { return self }, answer, slog.New(slog.DiscardHandler), most)
+	s, watched := newServer(func() int64 { return self }, answer, slog.New(slog.DiscardHandler)), &line{Listener: l}
+	s.room, s.silence, s.http.ReadHeaderTimeout = make(chan struct{}, most), silence, time.Minute
+	s.run(watched, identity(t, "ours"))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return l.Addr().String()
+	return s, watched
 }
 
 func client(t *testing.T, secret string) *Client {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -23,28 +24,38 @@ type Server struct {
 	answer Answerer
 	log    *slog.Logger
 	room   chan struct{}
+	// silence is the constant, or a value set by a test.
+	silence time.Duration
 }
 
 // Serve answers questions on a listener until the server is closed. self is the
 // current number of this node; questions to another number are refused, because
-// they were meant for a process that was at this address before.
-func Serve(l net.Listener, who *Identity, self func() int64, answer Answerer, log *slog.Logger) *Server {
-	return serve(l, who, self, answer, log, mostQuestions)
+// they were meant for a process that was at this address before. state is called
+// when the state of a connection changes, so that the listener can limit them; it
+// may be nil.
+func Serve(l net.Listener, who *Identity, self func() int64, answer Answerer, log *slog.Logger, state func(net.Conn, http.ConnState)) *Server {
+	s := newServer(self, answer, log)
+	s.http.ConnState = state
+	s.run(l, who)
+	return s
 }
 
-// serve is Serve with another number of questions that may be under way.
-func serve(l net.Listener, who *Identity, self func() int64, answer Answerer, log *slog.Logger, most int) *Server {
-	s := &Server{self: self, answer: answer, log: log, room: make(chan struct{}, most)}
+func newServer(self func() int64, answer Answerer, log *slog.Logger) *Server {
+	s := &Server{self: self, answer: answer, log: log, room: make(chan struct{}, mostQuestions), silence: Silence}
 	s.http = &http.Server{
-		Handler: s, ReadHeaderTimeout: Silence, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 4 << 10,
+		// The handshake gets the same time as the header.
+		Handler: s, ReadHeaderTimeout: connectTime, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 4 << 10,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	return s
+}
+
+func (s *Server) run(l net.Listener, who *Identity) {
 	go func() {
 		if err := s.http.Serve(tls.NewListener(l, who.config())); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("cannot answer other nodes", "error", err)
+			s.log.Error("cannot answer other nodes", "error", err)
 		}
 	}()
-	return s
 }
 
 // Close ends all questions.
@@ -55,6 +66,8 @@ func (s *Server) Asked() int { return len(s.room) }
 
 // ServeHTTP answers a question.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	reply := &reply{w, http.NewResponseController(w), s.silence}
+	reply.hurry()
 	if r.Method != http.MethodPost || r.URL.Path != path || r.Header.Get(nodeHeader) != strconv.FormatInt(s.self(), 10) {
 		http.Error(w, "not for this node", http.StatusMisdirectedRequest)
 		return
@@ -71,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no question", http.StatusBadRequest)
 		return
 	}
-	reply := reply{w}
+	reply.heard()
 	reply.send(working)
 	stop := reply.keepAlive()
 	answer, err := s.try(r.Context(), question)
@@ -84,7 +97,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply.send(answered)
-	_, _ = w.Write(answer) // the other node notices an answer that is cut short
+	reply.write(answer) // the other node notices an answer that is cut short
 }
 
 // try answers a question. A panic ends only that question.
@@ -97,17 +110,41 @@ func (s *Server) try(ctx context.Context, question []byte) (answer []byte, err e
 	return s.answer(ctx, question)
 }
 
-// reply is a response under way.
-type reply struct{ w http.ResponseWriter }
+// reply is a response under way. The node that asked must take each part of it in
+// time, or its connection is closed: a process that was stopped would otherwise
+// keep its place among the questions.
+type reply struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	silence time.Duration
+}
 
-func (r reply) send(sign byte) {
-	_, _ = r.w.Write([]byte{sign})
-	_ = http.NewResponseController(r.w).Flush()
+// hurry limits the time for the rest of the question, and for the next part of
+// the response.
+func (r *reply) hurry() {
+	_ = r.control.SetReadDeadline(time.Now().Add(r.silence))
+	_ = r.control.SetWriteDeadline(time.Now().Add(r.silence))
+}
+
+// heard ends the time limit for the question. From then on, net/http reads only
+// to notice that the other node has left.
+func (r *reply) heard() { _ = r.control.SetReadDeadline(time.Time{}) }
+
+func (r *reply) send(sign byte) { r.write([]byte{sign}) }
+
+func (r *reply) write(b []byte) {
+	for part := range slices.Chunk(b, partSize) {
+		_ = r.control.SetWriteDeadline(time.Now().Add(r.silence))
+		if _, err := r.w.Write(part); err != nil {
+			return
+		}
+	}
+	_ = r.control.Flush()
 }
 
 // keepAlive sends signs of life until stop is called. Nothing else may be sent in
 // the meantime.
-func (r reply) keepAlive() (stop func()) {
+func (r *reply) keepAlive() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -39,7 +39,7 @@ func (s *Server) share(cohorts *cohort.Cohorts) error {
 		no, _ := sys.Members()
 		return no
 	}
-	s.answerer = peer.Serve(l, who, self, cohorts.Answer, s.log)
+	s.answerer = peer.Serve(l, who, self, cohorts.Answer, s.log, nil)
 	return nil
 }
 
