@@ -75,12 +75,14 @@ type connection struct {
 	origin     *origin   // current caller; differs from peer behind a proxy
 }
 
-func newConnections(l net.Listener, most int, log *slog.Logger, registry prometheus.Registerer) *connections {
+// newConnections limits the connections of a listener. name is that of the gauge,
+// and of says in its description whose connections they are.
+func newConnections(l net.Listener, most int, log *slog.Logger, registry prometheus.Registerer, name, of string) *connections {
 	c := &connections{
 		Listener: l, most: most, spare: min(max(most/20, 8), 64), log: log, refused: make(chan struct{}, 32), origins: map[netip.Addr]*origin{},
-		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "anodyne_http_connections", Help: "Open connections of the public listener."}),
-		shed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anodyne_http_connections_shed_total",
-			Help: "Connections closed at the connection limit: idle or slow ones to make room, and new ones because all others were busy."}, []string{"kind"}),
+		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "Open connections of " + of + "."}),
+		shed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: name + "_shed_total",
+			Help: "Connections of " + of + " closed at the connection limit: idle or slow ones to make room, and new ones because all others were busy."}, []string{"kind"}),
 	}
 	for _, kind := range []string{"idle", "slow", "refused"} {
 		c.shed.WithLabelValues(kind)

@@ -2,15 +2,19 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/peer"
 )
 
 // share lets the nodes on the database share the read models of large
 // organisations. It must be called before the workers start.
-func (s *Server) share(cohorts *cohort.Cohorts) error {
+func (s *Server) share(cohorts *cohort.Cohorts, registry prometheus.Registerer) error {
 	if s.cfg.NodeListen == "" {
 		return nil
 	}
@@ -39,8 +43,23 @@ func (s *Server) share(cohorts *cohort.Cohorts) error {
 		no, _ := sys.Members()
 		return no
 	}
-	s.answerer = peer.Serve(l, who, self, cohorts.Answer, s.log, nil)
+	room := newNodeConnections(l, min(mostNodeConnections, config.OpenFiles()/8), s.log, registry)
+	s.answerer = peer.Serve(room, who, self, cohorts.Answer, s.log, room.state)
 	return nil
+}
+
+// mostNodeConnections limits the connections of other nodes and of strangers who
+// have yet to prove that they are nodes. It is far above the number of questions
+// that a node answers at a time.
+const mostNodeConnections = 1024
+
+// newNodeConnections limits the connections of the listener for other nodes. A
+// stranger who fills it gives way to nodes at other addresses, and can only use up
+// these connections, not the files that the process needs for everything else.
+func newNodeConnections(l net.Listener, most int, log *slog.Logger, registry prometheus.Registerer) *connections {
+	room := newConnections(l, most, log.With("listener", "nodes"), registry, "anodyne_node_connections", "the listener for other nodes")
+	room.encrypted, room.spare = true, 0 // there are no health checks
+	return room
 }
 
 // unshare stops answering and asking other nodes.

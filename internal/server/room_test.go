@@ -14,7 +14,7 @@ import (
 // crowd returns a listener with connections without a peer.
 func crowd(tb testing.TB, most int, from func(i int) string) *connections {
 	tb.Helper()
-	c := newConnections(nil, most, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	c := newConnections(nil, most, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), "connections", "a test")
 	for i := range most {
 		conn := &connection{TCPConn: &net.TCPConn{}, room: c}
 		conn.seat.Value = conn

@@ -156,7 +156,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	}
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	cohorts.LogTo(s.log)
-	if err := s.share(cohorts); err != nil {
+	if err := s.share(cohorts, registry); err != nil {
 		return nil, err
 	}
 	pages := portal.New(portal.Config{
@@ -247,7 +247,7 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 			go s.serve(s.admin, s.adminLn)
 		}
 	}
-	room := newConnections(s.listener, s.cfg.MaxConnections, s.log, registry)
+	room := newConnections(s.listener, s.cfg.MaxConnections, s.log, registry, "anodyne_http_connections", "the public listener")
 	if room.proxies, err = s.cfg.Proxies(); err != nil {
 		return err
 	}
