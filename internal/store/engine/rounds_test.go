@@ -20,7 +20,9 @@ type rounder struct {
 func newRounder(cfg RoundsConfig) *rounder {
 	r := &rounder{gate: make(chan struct{})}
 	r.Rounds = NewRounds(cfg, func(ctx context.Context, asked, answers []int) error {
+		r.mu.Lock()
 		r.sizes = append(r.sizes, len(asked))
+		r.mu.Unlock()
 		select {
 		case <-r.gate:
 		case <-ctx.Done():
@@ -35,6 +37,14 @@ func newRounder(cfg RoundsConfig) *rounder {
 		return nil
 	})
 	return r
+}
+
+// state returns the sizes of the rounds so far, and how many lanes are busy and
+// rounds wait.
+func (r *rounder) state() (sizes []int, busy, waiting int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.sizes), r.busy, len(r.waiting)
 }
 
 type outcome struct {
@@ -183,18 +193,18 @@ func TestSpareLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRounder(RoundsConfig{Lanes: 1, Spare: 1, Most: 10})
 		slow, next := r.ask(t.Context(), 1), r.ask(t.Context(), 2)
-		if len(r.sizes) != 1 {
-			t.Errorf("rounds of %v at once", r.sizes)
+		if sizes, _, _ := r.state(); len(sizes) != 1 {
+			t.Errorf("rounds of %v at once", sizes)
 		}
 		time.Sleep(2 * slowRound) // without another call
-		if want := []int{1, 1}; !slices.Equal(r.sizes, want) || r.busy != 2 {
-			t.Errorf("rounds of %v with %d lanes, want %v with 2", r.sizes, r.busy, want)
+		if sizes, busy, _ := r.state(); !slices.Equal(sizes, []int{1, 1}) || busy != 2 {
+			t.Errorf("rounds of %v with %d lanes", sizes, busy)
 		}
 		late := r.ask(t.Context(), 3)
 		time.Sleep(2 * slowRound)
 		last := r.ask(t.Context(), 4) // there are no more lanes
-		if len(r.sizes) != 2 || r.busy != 2 {
-			t.Errorf("rounds of %v with %d lanes", r.sizes, r.busy)
+		if sizes, busy, _ := r.state(); len(sizes) != 2 || busy != 2 {
+			t.Errorf("rounds of %v with %d lanes", sizes, busy)
 		}
 		close(r.gate)
 		for i, result := range []<-chan outcome{slow, next, late, last} {
@@ -203,8 +213,8 @@ func TestSpareLanes(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if r.busy != 0 || len(r.waiting) != 0 {
-			t.Errorf("%d lanes busy and %d rounds waiting at the end", r.busy, len(r.waiting))
+		if _, busy, waiting := r.state(); busy != 0 || waiting != 0 {
+			t.Errorf("%d lanes busy and %d rounds waiting at the end", busy, waiting)
 		}
 	})
 }
@@ -214,9 +224,11 @@ func TestSpareLanes(t *testing.T) {
 func TestSpareLaneStaysWhileOneIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck, turn := make(chan struct{}), make(chan struct{})
-		var sizes []int
-		r := NewRounds(RoundsConfig{Lanes: 1, Spare: 1, Most: 10}, func(_ context.Context, asked, _ []int) error {
-			sizes = append(sizes, len(asked))
+		r := &rounder{}
+		r.Rounds = NewRounds(RoundsConfig{Lanes: 1, Spare: 1, Most: 10}, func(_ context.Context, asked, _ []int) error {
+			r.mu.Lock()
+			r.sizes = append(r.sizes, len(asked))
+			r.mu.Unlock()
 			if asked[0] == 0 {
 				<-stuck
 			} else {
@@ -224,36 +236,27 @@ func TestSpareLaneStaysWhileOneIsStuck(t *testing.T) {
 			}
 			return nil
 		})
-		ask := func(n int) {
-			go func() {
-				if _, err := r.Do(t.Context(), n); err != nil {
-					t.Error(err)
-				}
-			}()
+		is := func(lanes int, rounds ...int) {
+			t.Helper()
 			synctest.Wait()
+			if sizes, busy, _ := r.state(); !slices.Equal(sizes, rounds) || busy != lanes {
+				t.Errorf("rounds of %v with %d lanes, want %v with %d", sizes, busy, rounds, lanes)
+			}
 		}
-		ask(0)
-		ask(1)
+		r.ask(t.Context(), 0)
+		r.ask(t.Context(), 1)
 		time.Sleep(2 * slowRound)
-		ask(2)
-		ask(3)
+		r.ask(t.Context(), 2)
+		r.ask(t.Context(), 3)
 		turn <- struct{}{}
-		synctest.Wait()
-		if want := []int{1, 1, 2}; !slices.Equal(sizes, want) {
-			t.Errorf("rounds of %v, want %v", sizes, want)
-		}
-		ask(4)
+		is(2, 1, 1, 2)
+		r.ask(t.Context(), 4)
 		close(stuck)
-		synctest.Wait()
-		if r.busy != 1 || len(sizes) != 3 {
-			t.Errorf("%d lanes busy after rounds of %v", r.busy, sizes)
-		}
+		is(1, 1, 1, 2)
 		turn <- struct{}{}
+		is(1, 1, 1, 2, 1)
 		turn <- struct{}{}
-		synctest.Wait()
-		if want := []int{1, 1, 2, 1}; !slices.Equal(sizes, want) || r.busy != 0 || len(r.waiting) != 0 {
-			t.Errorf("rounds of %v, want %v; %d lanes busy", sizes, want, r.busy)
-		}
+		is(0, 1, 1, 2, 1)
 	})
 }
 
