@@ -83,6 +83,10 @@ type scans struct {
 	// running limits the number of scans, each of which needs memory for its
 	// tallies.
 	running chan struct{}
+	// gathering limits the queries that hold tallies of other nodes. At least as
+	// many are allowed as one pass can serve. Answering another node must not wait
+	// for it: two nodes could wait for each other.
+	gathering chan struct{}
 	// reading limits the chunks being read for passes. The store has twice as
 	// many readers, so that others can read too.
 	reading chan struct{}
@@ -93,7 +97,10 @@ type scans struct {
 
 func newScans() *scans {
 	processors := runtime.GOMAXPROCS(0)
-	return &scans{running: make(chan struct{}, 4*processors), reading: make(chan struct{}, readers()), processors: make(chan struct{}, processors)}
+	return &scans{
+		running: make(chan struct{}, 4*processors), gathering: make(chan struct{}, max(4*processors, mostAsked)),
+		reading: make(chan struct{}, readers()), processors: make(chan struct{}, processors),
+	}
 }
 
 // within calls fn when there is room.

@@ -77,6 +77,11 @@ func (s *sharing) nodes() []node {
 	return s.current()
 }
 
+// hasOthers reports whether there are nodes besides this one.
+func (s *sharing) hasOthers() bool {
+	return slices.ContainsFunc(s.nodes(), func(n node) bool { return !n.self })
+}
+
 // divide returns the nodes, and the index of the owner of each slice of an
 // organisation.
 func (s *sharing) divide(org access.OrgNo, count int) (nodes []node, owner []int) {

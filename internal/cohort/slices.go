@@ -35,6 +35,12 @@ func (cs *Cohorts) sliceCount(patients int64) int {
 // among the nodes. Slices that no node has in memory are read from the database.
 // Each slice is counted as of a time after the call.
 func scanSlices[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
+	if cs.sharing.hasOthers() {
+		if err := cs.gather(ctx, org.No()); err != nil {
+			return whole, err
+		}
+		defer func() { <-cs.scans.gathering }() // not before missing slices are read: the rest stays in memory
+	}
 	pos, patients, err := org.Head(ctx)
 	if err != nil {
 		return whole, err
@@ -86,6 +92,16 @@ func scanSlices[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, mea
 		g.whole.Merge(read)
 	}
 	return g.whole, nil
+}
+
+// gather waits until the tallies of other nodes may be held for one more query.
+// The caller must leave afterwards.
+func (cs *Cohorts) gather(ctx context.Context, org access.OrgNo) error {
+	err := enter(ctx, cs.scans.gathering)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return cs.gate.refuse(place{org, sliced}, waitedTooLong)
+	}
+	return err
 }
 
 // gathered is what is known of all slices so far.
