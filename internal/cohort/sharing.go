@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -41,10 +42,8 @@ type node struct {
 type sharing struct {
 	Sharing
 
-	mu sync.Mutex
-	// away has the nodes that did not answer, until when they are not asked
-	// again.
-	away map[int64]time.Time
+	mu   sync.Mutex
+	away map[int64]absence // by number of the node
 	// known and divisions follow from the last list of members: the nodes, and
 	// the owners of slices.
 	self      int64
@@ -53,8 +52,22 @@ type sharing struct {
 	divisions map[access.OrgNo][]int
 }
 
-// restAfterFailure is how long a node that did not answer is not asked.
-const restAfterFailure = 5 * time.Second
+// absence is the state of a node that did not answer. It is asked again by one
+// query at a time, so that not all of them wait for a node that hangs, and less
+// and less often.
+type absence struct {
+	since time.Time     // of the last failure
+	until time.Time     // it is not asked before
+	rest  time.Duration // after the last failure
+}
+
+const (
+	// firstRest and longestRest are how long a node that did not answer is not
+	// asked.
+	firstRest, longestRest = 5 * time.Second, time.Minute
+	// probeTime is more than enough to find out that a node still hangs.
+	probeTime = 2 * peer.Silence
+)
 
 // Share makes this node take part. It must be called before the first query and
 // before the node takes part in elections. [Cohorts.Answer] must be reachable at
@@ -65,7 +78,7 @@ func (cs *Cohorts) Share(with Sharing) error {
 		return err
 	}
 	with.Store.System().Announce(string(text))
-	cs.sharing = &sharing{Sharing: with, away: map[int64]time.Time{}}
+	cs.sharing = &sharing{Sharing: with, away: map[int64]absence{}}
 	return nil
 }
 
@@ -110,6 +123,9 @@ func (s *sharing) current() []node {
 			s.known = append(s.known, n)
 		}
 	}
+	maps.DeleteFunc(s.away, func(no int64, _ absence) bool {
+		return !slices.ContainsFunc(s.known, func(n node) bool { return n.no == no })
+	})
 	return s.known
 }
 
@@ -126,24 +142,55 @@ var errAway = errors.New("the other node did not answer a moment ago")
 
 // ask asks another node, unless it failed a moment ago.
 func (s *sharing) ask(ctx context.Context, n *node, question []byte) ([]byte, error) {
-	s.mu.Lock()
-	until := s.away[n.no]
-	s.mu.Unlock()
-	if time.Now().Before(until) {
+	began := time.Now()
+	if !s.mayAsk(n.no, began) {
 		return nil, errAway
 	}
 	answer, err := s.Client.Ask(ctx, n.Address, n.no, question)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, peer.ErrBusy) {
+	switch {
+	case err == nil || errors.Is(err, peer.ErrBusy):
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for no, until := range s.away {
-			if time.Now().After(until) {
-				delete(s.away, no)
-			}
-		}
-		s.away[n.no] = time.Now().Add(restAfterFailure)
+		delete(s.away, n.no)
+	case ctx.Err() == nil:
+		s.failed(n.no, began, errors.Is(err, peer.ErrFailed))
 	}
 	return answer, err
+}
+
+// mayAsk reports whether a node may be asked. If it was away, that is the only
+// query for a while.
+func (s *sharing) mayAsk(no int64, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, away := s.away[no]
+	if !away {
+		return true
+	}
+	if now.Before(a.until) {
+		return false
+	}
+	a.until = now.Add(probeTime)
+	s.away[no] = a
+	return true
+}
+
+// failed records that a node did not answer a query that began at this time, or
+// has said that it cannot. Queries that were waiting for it together count as one
+// failure.
+func (s *sharing) failed(no int64, began time.Time, said bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.away[no]
+	if began.Before(a.since) {
+		return
+	}
+	if a.rest = min(2*a.rest, longestRest); a.rest == 0 || said { // one that said so does not hang
+		a.rest = firstRest
+	}
+	a.since = time.Now()
+	a.until = a.since.Add(a.rest)
+	s.away[no] = a
 }
 
 // org returns the view of an organisation for another node, which has checked
