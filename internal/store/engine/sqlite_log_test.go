@@ -61,6 +61,7 @@ func TestLogShrinksAfterAPeak(t *testing.T) {
 			}
 			e := opened.(*sqliteEngine)
 			defer e.close()
+			e.keeper.close() // here, the log shrinks only when the test says so
 			run := func(sql string) {
 				t.Helper()
 				if err := e.write(t.Context(), func(tx Tx) error { _, err := tx.Exec(sql); return err }); err != nil {
