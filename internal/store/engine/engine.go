@@ -89,6 +89,10 @@ type Dialect struct {
 	// hexadecimal numbers: the columns of a record, its place in the list from
 	// 0, and its patient, in the order of the list.
 	Identified string
+	// Timed selects the records of a patient, of some types, given as a bit set,
+	// and up to a status, whose clinical times are in a JSON list: identifiers,
+	// times, types and values, in any order.
+	Timed string
 	// Named selects and locks the patients of an organisation whose identifiers
 	// are in a JSON list of hexadecimal numbers, in its order: their numbers and
 	// identifiers.

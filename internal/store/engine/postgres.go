@@ -33,6 +33,9 @@ var postgresDialect = Dialect{
 	// lookups avoid that.
 	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_array_elements_text(CAST($2 AS json)) WITH ORDINALITY AS wanted (no, place)
 		CROSS JOIN LATERAL (SELECT * FROM patient WHERE org_no = $1 AND patient_no = CAST(wanted.no AS BIGINT) LIMIT 1) AS p ORDER BY wanted.place`,
+	Timed: `SELECT r.id, r.recorded_at, r.data_type, r.value FROM json_array_elements_text(CAST($3 AS json)) AS wanted (at)
+		CROSS JOIN LATERAL (SELECT id, recorded_at, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND recorded_at = CAST(wanted.at AS BIGINT)
+			AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $4 <> 0 AND status <= $5 OFFSET 0) AS r`,
 	Named: `SELECT p.patient_no, p.id FROM json_array_elements_text(CAST($2 AS json)) AS wanted
 		CROSS JOIN LATERAL (SELECT patient_no, id FROM patient WHERE org_no = $1 AND id = decode(wanted, 'hex') LIMIT 1 FOR UPDATE) AS p`,
 	AddMembers: `INSERT INTO cohort_member (org_no, cohort_id, patient_no) SELECT $1, $2, CAST(no AS BIGINT) FROM json_array_elements_text(CAST($3 AS json)) AS no`,

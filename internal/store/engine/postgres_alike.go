@@ -106,11 +106,10 @@ func (e *postgresEngine) forRows(s *Stmt, types []string) string {
 	if done, ok := e.sqlForAll.Load(key); ok {
 		return done.(string)
 	}
-	var arrays, names []string
+	var arrays []string
 	for n, array := range types {
 		if strings.HasSuffix(array, "[]") {
-			arrays = append(arrays, "CAST($"+strconv.Itoa(s.Alike+len(arrays)+1)+" AS "+array+")")
-			names = append(names, "a"+strconv.Itoa(n+1))
+			arrays = append(arrays, "unnest(CAST($"+strconv.Itoa(s.Alike+len(arrays)+1)+" AS "+array+")) AS a"+strconv.Itoa(n+1))
 		}
 	}
 	sql := placeholder.ReplaceAllStringFunc(e.rewrite(s.SQL), func(p string) string {
@@ -123,7 +122,9 @@ func (e *postgresEngine) forRows(s *Stmt, types []string) string {
 		}
 		return types[n-1]
 	})
-	done := fromEach(sql, "unnest("+strings.Join(arrays, ", ")+") AS each ("+strings.Join(names, ", ")+")")
+	// In a list of columns, arrays of the same length are read side by side. In
+	// FROM, PostgreSQL would first store the elements of each.
+	done := fromEach(sql, "(SELECT "+strings.Join(arrays, ", ")+") AS each")
 	e.sqlForAll.Store(key, done)
 	return done
 }

@@ -27,6 +27,9 @@ var sqliteDialect = Dialect{
 	hasTable: `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1`,
 	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_each($2) AS wanted
 		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY wanted.key`,
+	Timed: `SELECT r.id, r.recorded_at, r.data_type, r.value FROM json_each($3) AS wanted
+		CROSS JOIN clinical_record r WHERE r.org_no = $1 AND r.patient_no = $2 AND r.recorded_at = wanted.value
+			AND (CAST(1 AS BIGINT) << CAST(r.data_type AS INTEGER)) & $4 <> 0 AND r.status <= $5`,
 	Named: `SELECT p.patient_no, p.id FROM json_each($2) AS wanted
 		CROSS JOIN patient p WHERE p.org_no = $1 AND p.id = unhex(wanted.value)`,
 	AddMembers: `INSERT INTO cohort_member (org_no, cohort_id, patient_no) SELECT $1, $2, value FROM json_each($3)`,

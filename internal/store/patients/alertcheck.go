@@ -72,13 +72,14 @@ func (o Org) repairStanding(tx engine.Tx, patientNo int64, want seriesByYear, me
 		return false, nil
 	}
 	var standing alert.Standing
-	if err := tx.Many(o.selectStanding(patientNo, &standing)); err != nil {
+	if err := tx.Many(o.selectStanding(byNumber(patientNo), &standing)); err != nil {
 		return false, err
 	}
 	if reached, err := o.everReached(tx, patientNo, standing); err != nil {
 		return false, err
 	} else if !reached {
 		standing.Level, standing.Overlap = 0, false
+		tx.Last(o.keepStanding(patientNo, standing)) // judging may not change it
 	}
 	watched := want.watched()
 	return repaired, o.judge(tx, patientNo, standing, &watched, &watched, now)

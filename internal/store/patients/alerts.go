@@ -1,7 +1,6 @@
 package patients
 
 import (
-	"maps"
 	"time"
 
 	"anodyne.example/anodyne/internal/id"
@@ -40,10 +39,11 @@ func (y seriesByYear) watched() (w alert.Watched) {
 // It rebuilds series that cannot be read from the records.
 func (o Org) startWatch(tx engine.Tx, patientNo int64, stored seriesByYear) (*watch, error) {
 	w := &watch{}
-	if err := tx.Many(o.selectSeries(patientNo, firstYear, lastYear, stored), o.selectStanding(patientNo, &w.standing)); err != nil {
+	who := byNumber(patientNo)
+	if err := tx.Many(o.selectSeries(who, firstYear, lastYear, stored), o.selectStanding(who, &w.standing)); err != nil {
 		return nil, err
 	}
-	if err := o.mendSeries(tx, patientNo, stored, maps.Keys(stored)); err != nil {
+	if err := o.mendSeries(tx, patientNo, stored); err != nil {
 		return nil, err
 	}
 	w.before = stored.watched()
@@ -56,9 +56,9 @@ func (o Org) endWatch(tx engine.Tx, patientNo int64, stored seriesByYear, w *wat
 	return o.judge(tx, patientNo, w.standing, &w.before, &after, now)
 }
 
-// judge stores a patient's standing and raises alerts in the same transaction.
-// Judgements of one patient are serialized: on PostgreSQL the patient's row is
-// locked, so that no alert is raised twice.
+// judge stores a patient's standing, unless it is the old one, and raises alerts
+// in the same transaction. Judgements of one patient are serialized: on
+// PostgreSQL the patient's row is locked, so that no alert is raised twice.
 func (o Org) judge(tx engine.Tx, patientNo int64, old alert.Standing, before, now *alert.Watched, at time.Time) error {
 	return o.judgeAs(tx, patientNo, id.Patient{}, old, before, now, at)
 }
@@ -67,7 +67,9 @@ func (o Org) judge(tx engine.Tx, patientNo int64, old alert.Standing, before, no
 // identifier is looked up if an alert needs it.
 func (o Org) judgeAs(tx engine.Tx, patientNo int64, patient id.Patient, old alert.Standing, before, now *alert.Watched, at time.Time) error {
 	standing, alerts := alert.Judge(old, before, now, pain.DateOf(at.UTC()).DayNumber())
-	tx.Last(o.keepStanding(patientNo, standing))
+	if standing != old {
+		tx.Last(o.keepStanding(patientNo, standing))
+	}
 	if len(alerts) == 0 {
 		return nil
 	}
@@ -88,9 +90,9 @@ func (o Org) judgeAs(tx engine.Tx, patientNo int64, patient id.Patient, old aler
 
 // selectStanding returns the statement that reads a patient's standing. A
 // patient who never had a watched prescription has no row.
-func (o Org) selectStanding(patientNo int64, into *alert.Standing) engine.Stmt {
-	return engine.Stmt{SQL: `SELECT day, level, overlap, next_day FROM alert_state WHERE org_no = $1 AND patient_no = $2`,
-		Args: []any{int64(o.org), patientNo}, Each: func(r engine.Row) error {
+func (o Org) selectStanding(who patientRef, into *alert.Standing) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT day, level, overlap, next_day FROM alert_state WHERE org_no = $1 AND patient_no = ` + who.sql,
+		Args: []any{int64(o.org), who.arg}, Each: func(r engine.Row) error {
 			*into = standingOf(r)
 			return nil
 		}}

@@ -124,7 +124,7 @@ func (o Org) judgeDue(ctx context.Context, patientNo int64, now time.Time) error
 			return err // merged or erased since it was found to be due
 		}
 		var standing alert.Standing
-		if err := tx.Many(o.selectStanding(patientNo, &standing)); err != nil || !standing.Due(pain.DateOf(now.UTC()).DayNumber()) {
+		if err := tx.Many(o.selectStanding(byNumber(patientNo), &standing)); err != nil || !standing.Due(pain.DateOf(now.UTC()).DayNumber()) {
 			return err
 		}
 		all, err := o.allSeries(tx, patientNo)

@@ -124,18 +124,17 @@ func (o Org) readAliases(tx engine.Tx) (*pain.Aliases, error) {
 // Intake returns what is needed to accept records for a patient: the date of
 // birth and the organisation's aliases.
 func (o Org) Intake(ctx context.Context, patientID id.Patient) (birth pain.Date, aliases *pain.Aliases, err error) {
-	var version int64
-	if err = o.db.Read(ctx, func(tx engine.Tx) error {
-		found, err := engine.One(tx, `SELECT date_of_birth, coalesce((SELECT aliases FROM derivation WHERE org_no = $1), 0)
-			FROM patient WHERE org_no = $1 AND id = $2`, func(r engine.Row) {
-			birth, _ = pain.ParseDate(r.Text(0))
-			version = r.Int(1)
-		}, int64(o.org), patientID.Bytes())
-		if err == nil && !found {
-			err = o.absent(tx, patientID)
-		}
-		return err
-	}); err != nil {
+	version, found := int64(0), false
+	err = o.db.Lookup(ctx, `SELECT date_of_birth, coalesce((SELECT aliases FROM derivation WHERE org_no = $1), 0) FROM patient WHERE org_no = $1 AND id = $2`, func(r engine.Row) error {
+		found = true
+		birth, _ = pain.ParseDate(r.Text(0))
+		version = r.Int(1)
+		return nil
+	}, int64(o.org), patientID.Bytes())
+	if err == nil && !found {
+		err = o.whyAbsent(ctx, patientID)
+	}
+	if err != nil {
 		return birth, nil, err
 	}
 	aliases, err = o.aliases(ctx, version)

@@ -86,7 +86,6 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 
 // newcomers are the new records of one patient.
 type newcomers struct {
-	patient id.Patient
 	records []pain.Record
 	// addition is what they add to the series, if it was prepared.
 	addition *addition
@@ -121,7 +120,7 @@ func (o Org) importGroups(tx engine.Tx, groups []ImportedRecords, added []int, n
 			n.records, n.addition = append(n.records, fresh[i]...), nil
 			continue
 		}
-		news[no] = &newcomers{patient: g.Patient, records: fresh[i]}
+		news[no] = &newcomers{records: fresh[i]}
 		if len(fresh[i]) == len(g.Records) && !rederived {
 			news[no].addition = g.addition
 		}
@@ -136,19 +135,9 @@ func (o Org) keepDerived(tx engine.Tx, news map[int64]*newcomers, now time.Time)
 		return nil
 	}
 	numbers := slices.Sorted(maps.Keys(news))
-	counted, stored := make([]recordCounts, len(numbers)), make([]map[int64][]byte, len(numbers))
-	reads := make([]engine.Stmt, len(numbers))
+	counted, before := make([]recordCounts, len(numbers)), make([]derived, len(numbers))
+	var reads []engine.Stmt
 	for i, no := range numbers {
-		counted[i], stored[i] = countsOf(news[no].records), map[int64][]byte{}
-		reads[i] = o.selectCounts(news[no].patient, counted[i], stored[i])
-	}
-	if err := tx.Many(reads...); err != nil {
-		return err
-	}
-	for i, no := range numbers {
-		if err := o.keepCounts(tx, no, stored[i], counted[i]); err != nil {
-			return err
-		}
 		if news[no].addition == nil {
 			made, err := additionOf(news[no].records)
 			if err != nil {
@@ -156,7 +145,17 @@ func (o Org) keepDerived(tx engine.Tx, news map[int64]*newcomers, now time.Time)
 			}
 			news[no].addition = &made
 		}
-		if err := o.appendSeries(tx, no, *news[no].addition, now); err != nil {
+		counted[i] = countsOf(news[no].records)
+		reads = append(reads, o.selectDerived(byNumber(no), counted[i], news[no].addition, &before[i])...)
+	}
+	if err := tx.Many(reads...); err != nil {
+		return err
+	}
+	for i, no := range numbers {
+		if err := o.keepCounts(tx, no, before[i].counts, counted[i]); err != nil {
+			return err
+		}
+		if err := o.appendSeries(tx, no, news[no].addition, &before[i], now); err != nil {
 			return err
 		}
 	}

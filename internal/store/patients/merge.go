@@ -162,13 +162,13 @@ func (m *merge) listMoved() engine.Stmt {
 // moveCounts adds the record counts of the one patient to those of the other,
 // and notes which records are moved.
 func (m *merge) moveCounts() error {
-	moved, stored := recordCounts{}, map[int64][]byte{}
+	var moved recordCounts
+	stored := map[int64][]byte{}
 	const counts = `SELECT period, counts FROM record_count WHERE org_no = $1 AND patient_no = $2`
 	if err := m.tx.Many(
 		engine.Stmt{SQL: counts, Args: []any{int64(m.org), m.from.no}, Each: func(r engine.Row) error {
-			period := map[slot]int64{}
-			moved[r.Int(0)] = period
-			return eachCount(r.Raw(1), func(s slot, n int64) { period[s] = n })
+			period := r.Int(0)
+			return eachCount(r.Raw(1), func(s slot, n int64) { moved = append(moved, slotCount{period, s, n}) })
 		}},
 		engine.Stmt{SQL: counts, Args: []any{int64(m.org), m.into.no}, Each: func(r engine.Row) error {
 			stored[r.Int(0)] = bytes.Clone(r.Raw(1))
@@ -178,7 +178,7 @@ func (m *merge) moveCounts() error {
 	); err != nil {
 		return err
 	}
-	return m.keepCounts(m.tx, m.into.no, stored, moved)
+	return m.keepCounts(m.tx, m.into.no, stored, moved.summed())
 }
 
 // marksAtOnce bounds the marks in memory and the statements sent together.

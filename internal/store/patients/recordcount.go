@@ -2,13 +2,12 @@ package patients
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
 
-	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
 )
@@ -34,12 +33,16 @@ const _ = uint(daySlots - 2*(int(pain.LastDataType)+1))
 // day counts days from 0001-01-01, before which there are no records.
 type day int64
 
-func dayOf(t time.Time) day { return day((engine.Millis(t) + beforeEpoch) / dayMillis) }
+func dayOf(t time.Time) day { return dayAt(engine.Millis(t)) }
+
+func dayAt(millis int64) day { return day((millis + beforeEpoch) / dayMillis) }
 
 // start returns the first millisecond of a day.
 func (d day) start() int64 { return int64(d)*dayMillis - beforeEpoch }
 
 func (d day) period() int64 { return int64(d) / periodDays }
+
+func periodAt(millis int64) int64 { return dayAt(millis).period() }
 
 // slot identifies a day of a period, a type, and whether the records are
 // active.
@@ -57,29 +60,31 @@ func (s slot) day(period int64) day    { return day(period*periodDays + int64(s)
 func (s slot) dataType() pain.DataType { return pain.DataType(s % daySlots / 2) }
 func (s slot) stands() bool            { return s%2 == 0 }
 
-// recordCounts is the number of records by period and slot. If it represents a
-// change, numbers may be negative.
-type recordCounts map[int64]map[slot]int64
+// recordCounts is a change of the number of records by period and slot.
+type recordCounts []slotCount
+
+// slotCount is the number of records in a slot. A correction may lower it.
+type slotCount struct {
+	period int64
+	slot   slot
+	n      int64
+}
 
 // countsOf counts records.
 func countsOf(records []pain.Record) recordCounts {
-	c := recordCounts{}
+	c := make(recordCounts, 0, len(records))
 	for i := range records {
 		c.add(&records[i], 1)
 	}
-	return c
+	return c.summed()
 }
 
-func (c recordCounts) add(rec *pain.Record, n int64) {
-	period := dayOf(rec.RecordedAt).period()
-	if c[period] == nil {
-		c[period] = map[slot]int64{}
-	}
-	c[period][slotOf(rec)] += n
+func (c *recordCounts) add(rec *pain.Record, n int64) {
+	*c = append(*c, slotCount{dayOf(rec.RecordedAt).period(), slotOf(rec), n})
 }
 
 // correct adds the change of a correction.
-func (c recordCounts) correct(old *pain.Record, correction *pain.Correction) {
+func (c *recordCounts) correct(old *pain.Record, correction *pain.Correction) {
 	c.add(old, -1)
 	c.add(&correction.Old, 1)
 	if correction.Replaced {
@@ -87,49 +92,83 @@ func (c recordCounts) correct(old *pain.Record, correction *pain.Correction) {
 	}
 }
 
-// selectCounts returns the statement that reads a patient's counts of the
-// periods in change.
-func (o Org) selectCounts(patientID id.Patient, change recordCounts, into map[int64][]byte) engine.Stmt {
-	periods := slices.Sorted(maps.Keys(change))
-	return engine.Stmt{SQL: `SELECT period, counts FROM record_count WHERE org_no = $1 AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
-		AND period BETWEEN $3 AND $4`,
-		Args: []any{int64(o.org), patientID.Bytes(), periods[0], periods[len(periods)-1]},
+// summed returns the counts in order, with one number for each slot. It
+// reuses the memory of c.
+func (c recordCounts) summed() recordCounts {
+	slices.SortFunc(c, func(a, b slotCount) int { return cmp.Or(cmp.Compare(a.period, b.period), cmp.Compare(a.slot, b.slot)) })
+	sums := c[:0]
+	for _, next := range c {
+		if last := len(sums) - 1; last >= 0 && sums[last].period == next.period && sums[last].slot == next.slot {
+			sums[last].n += next.n
+		} else {
+			sums = append(sums, next)
+		}
+	}
+	return sums
+}
+
+// periods returns the first and the last period of the counts, which are in
+// order.
+func (c recordCounts) periods() (first, last int64) { return c[0].period, c[len(c)-1].period }
+
+// selectCounts returns the statement that reads a patient's counts of a range of
+// periods.
+func (o Org) selectCounts(who patientRef, first, last int64, into map[int64][]byte) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT period, counts FROM record_count WHERE org_no = $1 AND patient_no = ` + who.sql + ` AND period BETWEEN $3 AND $4`,
+		Args: []any{int64(o.org), who.arg, first, last},
 		Each: func(r engine.Row) error {
 			into[r.Int(0)] = bytes.Clone(r.Raw(1))
 			return nil
 		}}
 }
 
-// keepCounts adds change to a patient's stored counts at the end of the
-// transaction.
+// keepCounts adds a change, which is in order, to a patient's stored counts at
+// the end of the transaction.
 func (o Org) keepCounts(tx engine.Tx, patientNo int64, stored map[int64][]byte, change recordCounts) error {
-	for _, period := range slices.Sorted(maps.Keys(change)) {
-		sum := maps.Clone(change[period]) // do not modify change: the transaction may run again
-		if err := eachCount(stored[period], func(s slot, n int64) { sum[s] += n }); err != nil {
+	for len(change) > 0 {
+		period, n := change[0].period, 1
+		for n < len(change) && change[n].period == period {
+			n++
+		}
+		packed, err := addCounts(stored[period], change[:n])
+		if err != nil {
 			return err
 		}
 		tx.Last(engine.Stmt{SQL: `INSERT INTO record_count (org_no, patient_no, period, counts) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (org_no, patient_no, period) DO UPDATE SET counts = excluded.counts`, Alike: 2,
-			Args: []any{int64(o.org), patientNo, period, packCounts(sum)}})
+			Args: []any{int64(o.org), patientNo, period, packed}})
+		change = change[n:]
 	}
 	return nil
 }
 
-// packCounts encodes counts.
-func packCounts(counts map[slot]int64) string {
-	var b []byte
-	for _, s := range slices.Sorted(maps.Keys(counts)) {
-		if counts[s] == 0 {
-			continue
+// addCounts adds a change of one period to its encoded counts.
+func addCounts(packed []byte, change recordCounts) (string, error) {
+	b := make([]byte, 0, len(packed)+8*len(change))
+	keep := func(s slot, n int64) {
+		if n == 0 {
+			return
 		}
 		if len(b) > 0 {
 			b = append(b, ' ')
 		}
 		b = strconv.AppendInt(b, int64(s), 10)
 		b = append(b, ' ')
-		b = strconv.AppendInt(b, counts[s], 10)
+		b = strconv.AppendInt(b, n, 10)
 	}
-	return string(b)
+	err := eachCount(packed, func(s slot, n int64) {
+		for ; len(change) > 0 && change[0].slot < s; change = change[1:] {
+			keep(change[0].slot, change[0].n)
+		}
+		if len(change) > 0 && change[0].slot == s {
+			n, change = n+change[0].n, change[1:]
+		}
+		keep(s, n)
+	})
+	for _, c := range change {
+		keep(c.slot, c.n)
+	}
+	return string(b), err
 }
 
 // eachCount decodes stored counts, ordered by slot. Every list depends on its

@@ -3,12 +3,12 @@ package patients
 import "testing"
 
 func TestCountsAreReadAsTheyAreWritten(t *testing.T) {
-	counts := map[slot]int64{2: 1, 34: 100_000, 4095: 7, 5: 0}
-	packed := packCounts(counts)
-	if packed != "2 1 34 100000 4095 7" {
-		t.Errorf("%q", packed)
+	change := recordCounts{{slot: 4095, n: 6}, {slot: 34, n: 99_999}, {slot: 5, n: -2}, {slot: 34, n: 1}, {slot: 4095, n: 1}}.summed()
+	packed, err := addCounts([]byte("2 1 5 2"), change)
+	if err != nil || packed != "2 1 34 100000 4095 7" {
+		t.Errorf("%q, error %v", packed, err)
 	}
-	delete(counts, 5)
+	counts := map[slot]int64{2: 1, 34: 100_000, 4095: 7}
 	if err := eachCount([]byte(packed), func(s slot, n int64) {
 		if counts[s] != n {
 			t.Errorf("slot %d has %d", s, n)

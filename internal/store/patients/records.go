@@ -50,10 +50,10 @@ func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
 	if !rec.Corrects.IsZero() {
 		corrects = rec.Corrects.Bytes()
 	}
-	return engine.Stmt{SQL: `INSERT INTO clinical_record (org_no, patient_no, id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, Alike: 2,
-		Args: []any{int64(o.org), patientNo, rec.ID.Bytes(), engine.Millis(rec.RecordedAt), int64(rec.Type), statusCode(rec.Status), corrects,
-			engine.Millis(rec.CreatedAt), rec.Value.JSON(), rec.Notes, rec.Source, rec.Author, rec.EncounterID}}
+	return engine.Stmt{SQL: `INSERT INTO clinical_record (org_no, patient_no, created_at, id, recorded_at, data_type, status, corrects, value, notes, source, author, encounter_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, Alike: 3,
+		Args: []any{int64(o.org), patientNo, engine.Millis(rec.CreatedAt), rec.ID.Bytes(), engine.Millis(rec.RecordedAt), int64(rec.Type), statusCode(rec.Status), corrects,
+			rec.Value.JSON(), rec.Notes, rec.Source, rec.Author, rec.EncounterID}}
 }
 
 // patientNo finds a patient for a change to its data. On PostgreSQL it locks
@@ -100,8 +100,8 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 	counted := countsOf(records)
 	understood, medicated := understoodBy(records)
 	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
-		stored := map[int64][]byte{}
-		with := []engine.Stmt{o.selectCounts(patientID, counted, stored)}
+		var before derived
+		with := o.selectDerived(byID(patientID), counted, &added, &before)
 		version := understood
 		if medicated {
 			with = append(with, o.holdAliases(&version)...)
@@ -114,10 +114,10 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 			return idempotency.Outcome{}, err
 		}
 		o.insertRecords(tx, no, records, nil, c)
-		if err := o.keepCounts(tx, no, stored, counted); err != nil {
+		if err := o.keepCounts(tx, no, before.counts, counted); err != nil {
 			return idempotency.Outcome{}, err
 		}
-		return out, o.appendSeries(tx, no, added, now)
+		return out, o.appendSeries(tx, no, &added, &before, now)
 	})
 }
 
@@ -314,10 +314,12 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 			return idempotency.Outcome{}, err
 		}
 		o.storeCorrection(tx, no, &old, &correction, carried, now)
-		counted := recordCounts{}
+		var counted recordCounts
 		counted.correct(&old, &correction)
+		counted = counted.summed()
+		first, last := counted.periods()
 		stored := map[int64][]byte{}
-		with := []engine.Stmt{o.selectCounts(patientID, counted, stored)}
+		with := []engine.Stmt{o.selectCounts(byNumber(no), first, last, stored)}
 		version := correction.New.Aliases
 		if correction.Replaced && old.Type == pain.TypeMedications {
 			with = append(with, o.holdAliases(&version)...)

@@ -3,7 +3,7 @@ package patients
 import (
 	"bytes"
 	"cmp"
-	"iter"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -36,9 +36,7 @@ func additionOf(records []pain.Record) (addition, error) {
 			a.records = append(a.records, &records[i])
 		}
 	}
-	slices.SortFunc(a.records, func(a, b *pain.Record) int {
-		return cmp.Or(a.RecordedAt.Compare(b.RecordedAt), bytes.Compare(a.ID.Bytes(), b.ID.Bytes()))
-	})
+	slices.SortFunc(a.records, byTime)
 	scores := map[pain.Value]series.Score{} // many of a patient's scores are equal, so each value is decoded only once
 	for _, rec := range a.records {
 		score, known := scores[rec.Value]
@@ -74,11 +72,20 @@ func (y seriesByYear) year(year int) *series.Series {
 	return y[year]
 }
 
+// span returns the first and the last year.
+func (y seriesByYear) span() (first, last int) {
+	first, last = lastYear, firstYear
+	for year := range y {
+		first, last = min(first, year), max(last, year)
+	}
+	return first, last
+}
+
 // selectSeries returns the statement that reads a patient's series of a range
 // of years into a map, with nil for those that cannot be read.
-func (o Org) selectSeries(patientNo int64, first, last int, into seriesByYear) engine.Stmt {
-	return engine.Stmt{SQL: `SELECT year, bytes FROM patient_series WHERE org_no = $1 AND patient_no = $2 AND year BETWEEN $3 AND $4`,
-		Args: []any{int64(o.org), patientNo, first, last}, Each: func(r engine.Row) error {
+func (o Org) selectSeries(who patientRef, first, last int, into seriesByYear) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT year, bytes FROM patient_series WHERE org_no = $1 AND patient_no = ` + who.sql + ` AND year BETWEEN $3 AND $4`,
+		Args: []any{int64(o.org), who.arg, first, last}, Each: func(r engine.Row) error {
 			var s series.Series
 			into[int(r.Int(0))] = nil
 			if s.Decode(r.Raw(1)) == nil {
@@ -88,54 +95,62 @@ func (o Org) selectSeries(patientNo int64, first, last int, into seriesByYear) e
 		}}
 }
 
-// mendSeries rebuilds the missing series of years from the records.
-func (o Org) mendSeries(tx engine.Tx, patientNo int64, stored seriesByYear, years iter.Seq[int]) error {
-	for year := range years {
-		if stored[year] == nil {
-			stored.year(year) // the year may have no records
-			if err := o.recordedSeries(tx, patientNo, year, year, stored, replaced{}); err != nil {
-				return err
-			}
+// mendSeries rebuilds the series of years that could not be read, which are nil,
+// from the records.
+func (o Org) mendSeries(tx engine.Tx, patientNo int64, stored seriesByYear) error {
+	var reads []engine.Stmt
+	for year, s := range stored {
+		if s == nil {
+			stored[year] = &series.Series{} // the year may have no records
+			reads = append(reads, o.selectRecorded(patientNo, year, year, stored.addRow))
 		}
 	}
-	return nil
+	if len(reads) == 0 {
+		return nil
+	}
+	return tx.Many(reads...)
 }
 
 // appendSeries adds new records to a patient's series, and judges the patient's
-// alerts. Records never change, so a year is the stored series plus the new
-// records, in any order of arrival. A year that is missing or cannot be read is
-// rebuilt from the records.
-func (o Org) appendSeries(tx engine.Tx, patientNo int64, a addition, now time.Time) error {
+// alerts. before was read by the statements of selectDerived. Records never
+// change, so a year is the stored series plus the new records, in any order of
+// arrival. A year that is missing or cannot be read is rebuilt from the records.
+func (o Org) appendSeries(tx engine.Tx, patientNo int64, a *addition, before *derived, now time.Time) error {
 	if len(a.years) == 0 {
 		return nil
 	}
-	years := slices.Sorted(maps.Keys(a.years))
-	stored := seriesByYear{}
-	var w *watch // nil if the addition does not concern alerts
-	var err error
-	if a.years.concernAlerts() {
-		w, err = o.startWatch(tx, patientNo, stored)
-	} else {
-		s := o.selectSeries(patientNo, years[0], years[len(years)-1], stored)
-		err = tx.Query(s.SQL, s.Each, s.Args...)
-	}
-	if err != nil {
-		return err
-	}
-	if err := o.mendSeries(tx, patientNo, stored, slices.Values(years)); err != nil {
-		return err
-	}
-	for _, year := range years {
-		s := stored[year]
-		if err := o.join(tx, patientNo, s, a.years[year], a.records); err != nil {
+	stored := before.series
+	for year := range a.years {
+		if _, found := stored[year]; found {
+			continue
+		}
+		recorded, err := before.contributed(year)
+		if err != nil {
 			return err
 		}
-		o.keepSeries(tx, patientNo, year, s)
+		if stored[year] = nil; !recorded {
+			stored[year] = &series.Series{}
+		}
 	}
-	if w == nil {
+	if err := o.mendSeries(tx, patientNo, stored); err != nil {
+		return err
+	}
+	concern := a.years.concernAlerts()
+	var was, is alert.Watched
+	if concern {
+		was = stored.watched()
+	}
+	if err := o.join(tx, patientNo, stored, a); err != nil {
+		return err
+	}
+	for _, year := range slices.Sorted(maps.Keys(a.years)) {
+		o.keepSeries(tx, patientNo, year, stored[year])
+	}
+	if !concern {
 		return nil
 	}
-	return o.endWatch(tx, patientNo, stored, w, now)
+	is = stored.watched()
+	return o.judge(tx, patientNo, before.standing, &was, &is, now)
 }
 
 // beginSeries stores the series of a patient that is created in the same
@@ -153,63 +168,77 @@ func (o Org) beginSeries(tx engine.Tx, patientNo int64, patientID id.Patient, a 
 	return o.judgeAs(tx, patientNo, patientID, alert.Standing{}, &alert.Watched{}, &after, now)
 }
 
-// join adds new records to a year, in order. Records of the same time are
-// ordered by identifier, which a series does not contain, so if a new record
-// has the time of a stored one, both are read again. It does not modify added:
-// the transaction may run again.
-func (o Org) join(tx engine.Tx, patientNo int64, year, added *series.Series, records []*pain.Record) error {
-	ties := year.Ties(added)
+// join adds new records to the stored years, in order. Records of the same time
+// are ordered by identifier, which a series does not contain, so if a new record
+// has the time of a stored one, both are read again. It does not modify a: the
+// transaction may run again.
+func (o Org) join(tx engine.Tx, patientNo int64, stored seriesByYear, a *addition) error {
+	var ties []int64
+	for year, added := range a.years {
+		s := stored[year]
+		tied := s.Ties(added)
+		if len(tied) == 0 {
+			s.Join(added)
+			continue
+		}
+		var rest series.Series
+		rest.Join(added)
+		s.Without(tied)
+		rest.Without(tied)
+		s.Join(&rest)
+		ties = append(ties, tied...)
+	}
 	if len(ties) == 0 {
-		year.Join(added)
 		return nil
 	}
-	var rest series.Series
-	rest.Join(added)
-	year.Without(ties)
-	rest.Without(ties)
-	year.Join(&rest)
-	for at := range ties {
-		if err := o.joinTie(tx, patientNo, year, at, records); err != nil {
-			return err
-		}
-	}
-	return nil
+	slices.Sort(ties)
+	return o.joinTies(tx, patientNo, stored, ties, a.records)
 }
 
-// joinTie adds all stored and all new records of one time.
-func (o Org) joinTie(tx engine.Tx, patientNo int64, year *series.Series, at int64, records []*pain.Record) error {
+// joinTies adds all stored and all new records of some times, which are in
+// order.
+func (o Org) joinTies(tx engine.Tx, patientNo int64, stored seriesByYear, ties []int64, records []*pain.Record) error {
 	var all []*pain.Record
 	for _, rec := range records {
-		if rec.RecordedAt.UnixMilli() == at {
+		if _, tied := slices.BinarySearch(ties, rec.RecordedAt.UnixMilli()); tied && orderedTypes>>rec.Type&1 != 0 {
 			all = append(all, rec)
 		}
 	}
-	if err := tx.Query(`SELECT id, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3`+ofSeries, func(r engine.Row) error {
-		recordID, err := id.FromBytes[id.RecordKind](r.Raw(0))
-		all = append(all, &pain.Record{ID: recordID, Type: pain.DataType(r.Int(1)), RecordedAt: engine.FromMillis(at), Value: pain.StoredValue(r.Text(2))})
-		return err
-	}, int64(o.org), patientNo, at); err != nil {
+	times, err := json.Marshal(ties)
+	if err != nil {
 		return err
 	}
-	slices.SortFunc(all, func(a, b *pain.Record) int { return bytes.Compare(a.ID.Bytes(), b.ID.Bytes()) })
-	var tied series.Series
+	if err := tx.Query(o.db.Dialect().Timed, func(r engine.Row) error {
+		recordID, err := id.FromBytes[id.RecordKind](r.Raw(0))
+		all = append(all, &pain.Record{ID: recordID, RecordedAt: engine.FromMillis(r.Int(1)), Type: pain.DataType(r.Int(2)), Value: pain.StoredValue(r.Text(3))})
+		return err
+	}, int64(o.org), patientNo, string(times), orderedTypes, int64(lastActive)); err != nil {
+		return err
+	}
+	slices.SortFunc(all, byTime)
 	for _, rec := range all {
-		if !ordered(rec.Type) {
-			continue // it has days instead of a time
-		}
-		if err := tied.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := stored.add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
 			return err
 		}
 	}
-	year.Join(&tied)
 	return nil
 }
 
-// ordered reports whether records of a type are ordered within the same time.
-// Those are removed from a series before others of that time are joined to it.
-func ordered(t pain.DataType) bool {
-	return series.Takes(t) && t != pain.TypeMedications && t != pain.TypeLabs
+// byTime orders records by time and identifier.
+func byTime(a, b *pain.Record) int {
+	return cmp.Or(a.RecordedAt.Compare(b.RecordedAt), bytes.Compare(a.ID.Bytes(), b.ID.Bytes()))
 }
+
+// orderedTypes are the types of records that are ordered within the same time,
+// as a bit set. The others have days instead of a time.
+var orderedTypes = func() (types int64) {
+	for _, t := range series.Types {
+		if t != pain.TypeMedications && t != pain.TypeLabs {
+			types |= 1 << t
+		}
+	}
+	return types
+}()
 
 // correctSeries rebuilds the years affected by corrections from the records,
 // without the old records, and with the new ones and those added in the same
@@ -286,8 +315,7 @@ func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into
 		with = with[1:]
 		return into.add(rec.Type, rec.RecordedAt, rec.Value)
 	}
-	if err := tx.Query(`SELECT id, recorded_at, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2
-		AND recorded_at >= $3 AND recorded_at < $4`+ofSeries+` ORDER BY recorded_at, id`, func(row engine.Row) error {
+	if err := tx.Many(o.selectRecorded(patientNo, first, last, func(row engine.Row) error {
 		if r.except[string(row.Raw(0))] {
 			return nil
 		}
@@ -296,8 +324,8 @@ func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into
 				return err
 			}
 		}
-		return into.add(pain.DataType(row.Int(2)), engine.FromMillis(row.Int(1)), pain.StoredValue(row.Text(3)))
-	}, int64(o.org), patientNo, yearStart(first), yearStart(last+1)); err != nil {
+		return into.addRow(row)
+	})); err != nil {
 		return err
 	}
 	for len(with) > 0 {
@@ -306,6 +334,19 @@ func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into
 		}
 	}
 	return nil
+}
+
+// selectRecorded returns the statement that reads the records which contribute
+// to the series of a range of years, in order.
+func (o Org) selectRecorded(patientNo int64, first, last int, each func(engine.Row) error) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT id, recorded_at, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2
+		AND recorded_at >= $3 AND recorded_at < $4` + ofSeries + ` ORDER BY recorded_at, id`,
+		Args: []any{int64(o.org), patientNo, yearStart(first), yearStart(last + 1)}, Each: each}
+}
+
+// addRow adds a row of [Org.selectRecorded].
+func (y seriesByYear) addRow(r engine.Row) error {
+	return y.add(pain.DataType(r.Int(2)), engine.FromMillis(r.Int(1)), pain.StoredValue(r.Text(3)))
 }
 
 // ofSeries is the condition for records that contribute to a series: active,

@@ -147,13 +147,14 @@ type writing struct {
 // writeState is what a run knows of a patient.
 type writeState struct {
 	no           int64
-	counts       map[int64][]byte // stored, by period
-	was, current *storedPatient   // before and after the changes; nil without changes
+	before       derived
+	was, current *storedPatient // before and after the changes; nil without changes
 	changed      bool
 	notes        []engine.Stmt   // the journal entries of the changes
 	olds         []*storedRecord // those to correct
 	corrections  []pain.Correction
-	extras       []Extra // of the corrections
+	counted      recordCounts // the records of the plan, and the corrections
+	extras       []Extra      // of the corrections
 }
 
 type storedPatient struct {
@@ -211,9 +212,8 @@ func (w *writing) read() error {
 
 // reads returns the statements that read what the writes need of a patient.
 func (w *writing) reads(p *patientPlan, s *writeState) (stmts []engine.Stmt) {
-	s.counts = map[int64][]byte{}
 	if len(p.records) > 0 && len(p.correct) == 0 { // corrections may need further periods
-		stmts = append(stmts, w.selectCounts(p.id, p.counted, s.counts))
+		stmts = w.selectDerived(byID(p.id), p.counted, &p.addition, &s.before)
 	}
 	if len(p.changes) > 0 {
 		stmts = append(stmts, w.selectStored(p.id, &s.was))
@@ -271,16 +271,13 @@ func (p *storedPatient) has(sought pain.Identifier) error {
 
 // correct runs the rules that correct records.
 func (w *writing) correct() error {
-	var counts []engine.Stmt
+	var reads []engine.Stmt
 	for i, p := range w.plan {
 		s := &w.states[i]
 		if len(p.correct) == 0 {
 			continue
 		}
-		counted := recordCounts{}
-		for n := range p.records {
-			counted.add(&p.records[n], 1)
-		}
+		counted := slices.Clone(p.counted)
 		seen := map[id.Record]bool{}
 		var corrected []*storedRecord
 		for n, c := range p.correct {
@@ -308,14 +305,19 @@ func (w *writing) correct() error {
 			s.notes = append(s.notes, w.journal.Entry(w.org, change)...)
 		}
 		s.olds = corrected // without those that stay as they are
-		if s.counts = map[int64][]byte{}; len(counted) > 0 {
-			counts = append(counts, w.selectCounts(p.id, counted, s.counts))
+		switch s.counted = counted.summed(); {
+		case len(s.corrections) > 0: // the series are rebuilt
+			first, last := s.counted.periods()
+			s.before.counts = map[int64][]byte{}
+			reads = append(reads, w.selectCounts(byNumber(s.no), first, last, s.before.counts))
+		case len(s.counted) > 0:
+			reads = append(reads, w.selectDerived(byNumber(s.no), s.counted, &p.addition, &s.before)...)
 		}
 	}
-	if len(counts) == 0 {
+	if len(reads) == 0 {
 		return nil
 	}
-	return w.tx.Many(counts...)
+	return w.tx.Many(reads...)
 }
 
 // identify claims all identifiers, in order.

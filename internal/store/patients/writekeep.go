@@ -30,20 +30,17 @@ func (w *writing) keepKnown() error {
 			w.insertRecords(w.tx, s.no, add.write.Records, add.write.Extra, add.write.Change)
 		}
 		counted := p.counted
-		if len(s.corrections) > 0 {
-			counted = countsOf(p.records)
-			for n := range s.corrections {
-				counted.correct(&s.olds[n].Record, &s.corrections[n])
-			}
+		if len(p.correct) > 0 {
+			counted = s.counted
 		}
-		if err := w.keepCounts(w.tx, s.no, s.counts, counted); err != nil {
+		if err := w.keepCounts(w.tx, s.no, s.before.counts, counted); err != nil {
 			return err
 		}
 		var err error
 		if len(s.corrections) > 0 {
 			err = w.correctSeries(w.tx, s.no, s.corrections, p.records, w.now)
 		} else {
-			err = w.appendSeries(w.tx, s.no, p.addition, w.now)
+			err = w.appendSeries(w.tx, s.no, &p.addition, &s.before, w.now)
 		}
 		if err != nil {
 			return err
