@@ -205,10 +205,14 @@ func (s *Series) addMedication(at time.Time, v pain.Value) error {
 	if err != nil {
 		return err
 	}
-	if entry, ok := MedicationOf(&m, at); ok {
+	s.addPrescription(&m, at)
+	return nil
+}
+
+func (s *Series) addPrescription(m *pain.Medication, at time.Time) {
+	if entry, ok := MedicationOf(m, at); ok {
 		s.Medications = append(s.Medications, entry)
 	}
-	return nil
 }
 
 // MedicationOf returns the entry of a prescription. It is not ok if the

@@ -46,14 +46,33 @@ func scanRecord(r engine.Row, patientID id.Patient) (rec pain.Record, err error)
 
 // insertRecord returns the statement that stores a new record.
 func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
-	var corrects any
-	if !rec.Corrects.IsZero() {
-		corrects = rec.Corrects.Bytes()
+	return o.insertEach(patientNo, []pain.Record{*rec})[0]
+}
+
+// insertEach returns a statement for each of some new records. Arguments that
+// records have in common share their memory.
+func (o Org) insertEach(patientNo int64, records []pain.Record) []engine.Stmt {
+	const columns = 13
+	stmts, args := make([]engine.Stmt, len(records)), make([]any, 0, columns*len(records))
+	var org, patient, created, source any = int64(o.org), patientNo, engine.Millis(records[0].CreatedAt), records[0].Source
+	for i := range records {
+		rec := &records[i]
+		if i > 0 && !rec.CreatedAt.Equal(records[i-1].CreatedAt) {
+			created = engine.Millis(rec.CreatedAt)
+		}
+		if i > 0 && rec.Source != records[i-1].Source {
+			source = rec.Source
+		}
+		var corrects any
+		if !rec.Corrects.IsZero() {
+			corrects = rec.Corrects.Bytes()
+		}
+		args = append(args, org, patient, created, rec.ID.Bytes(), engine.Millis(rec.RecordedAt), int64(rec.Type), statusCode(rec.Status), corrects,
+			rec.Value.JSON(), rec.Notes, source, rec.Author, rec.EncounterID)
+		stmts[i] = engine.Stmt{SQL: `INSERT INTO clinical_record (org_no, patient_no, created_at, id, recorded_at, data_type, status, corrects, value, notes, source, author, encounter_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, Alike: 3, Args: slices.Clip(args[columns*i:])}
 	}
-	return engine.Stmt{SQL: `INSERT INTO clinical_record (org_no, patient_no, created_at, id, recorded_at, data_type, status, corrects, value, notes, source, author, encounter_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, Alike: 3,
-		Args: []any{int64(o.org), patientNo, engine.Millis(rec.CreatedAt), rec.ID.Bytes(), engine.Millis(rec.RecordedAt), int64(rec.Type), statusCode(rec.Status), corrects,
-			rec.Value.JSON(), rec.Notes, rec.Source, rec.Author, rec.EncounterID}}
+	return stmts
 }
 
 // patientNo finds a patient for a change to its data. On PostgreSQL it locks
@@ -124,12 +143,11 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 // insertRecords stores records of one patient, without the counts and series
 // derived from them. extra is nil, or has an element for each.
 func (o Org) insertRecords(tx engine.Tx, patientNo int64, records []pain.Record, extra []Extra, c journal.Change) {
-	for i := range records {
-		if extra == nil {
-			tx.Last(o.insertRecord(patientNo, &records[i]))
-		} else {
-			tx.Last(o.insertWith(patientNo, &records[i], &extra[i])...)
-		}
+	if extra == nil {
+		tx.Last(o.insertEach(patientNo, records)...)
+	}
+	for i := range extra {
+		tx.Last(o.insertWith(patientNo, &records[i], &extra[i])...)
 	}
 	tx.Last(o.journal.Entry(o.org, c)...)
 }

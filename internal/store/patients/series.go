@@ -37,21 +37,10 @@ func additionOf(records []pain.Record) (addition, error) {
 		}
 	}
 	slices.SortFunc(a.records, byTime)
-	scores := map[pain.Value]series.Score{} // many of a patient's scores are equal, so each value is decoded only once
+	adder := series.NewAdder()
 	for _, rec := range a.records {
-		score, known := scores[rec.Value]
-		if known && rec.Type == pain.TypePainScores {
-			score.At = rec.RecordedAt.UnixMilli()
-			year := a.years.year(series.YearOf(rec.RecordedAt))
-			year.Scores = append(year.Scores, score)
-			continue
-		}
-		if err := a.years.add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := adder.Add(a.years.year(series.YearOf(rec.RecordedAt)), rec.Type, rec.RecordedAt, rec.Value); err != nil {
 			return addition{}, err
-		}
-		if rec.Type == pain.TypePainScores {
-			added := a.years[series.YearOf(rec.RecordedAt)].Scores
-			scores[rec.Value] = added[len(added)-1]
 		}
 	}
 	return a, nil
