@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/backup"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/seal"
@@ -242,7 +243,8 @@ func TestBackupWithoutAKey(t *testing.T) {
 }
 
 // What is committed while a backup is under way is not in it, and what it
-// holds is whole: on PostgreSQL also the entries that have no position yet.
+// holds is whole: on PostgreSQL also the entries that have no position yet, and on
+// Citus organisations that are created meanwhile, with all that refers to them.
 func TestBackupWhileOthersWrite(t *testing.T) {
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
@@ -266,6 +268,19 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 					}
 				})
 			}
+			writing.Go(func() {
+				for n := 1; ; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+						if err := join(source, n); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
 			for range 3 {
 				path, keys := write(t, source, testKey(t, hexKey))
 				cfg := target(t, storetest.SQLite)
@@ -291,6 +306,17 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 			writing.Wait()
 		})
 	}
+}
+
+// join creates an organisation with a member who owns an endpoint.
+func join(s *store.Store, n int) error {
+	a, err := s.System().CreateAccount(context.Background(), fmt.Sprint("Newcomer ", n), storetest.NewMember(n, access.Administrator))
+	if err != nil {
+		return err
+	}
+	w := storetest.Webhook("https://receiver.example")
+	_, err = s.For(new(a.Principal())).CreateWebhook(context.Background(), &w, storetest.WebhookSecret, storetest.WebhookLine(audit.WebhookCreate, w.ID), nil, idempotency.Outcome{})
+	return err
 }
 
 func read(t *testing.T, path string) []byte {
@@ -441,36 +467,7 @@ func TestRestoreBrokenOff(t *testing.T) {
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			cfg := target(t, engine)
-			refused := func() {
-				t.Helper()
-				_, openErr := store.Open(t.Context(), cfg)
-				_, migrateErr := store.Migrate(t.Context(), cfg)
-				for _, err := range []error{openErr, migrateErr} {
-					if err == nil || !strings.Contains(err.Error(), "run anodyne restore again") {
-						t.Errorf("got %v", err)
-					}
-				}
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			_, err := backup.Restore(ctx, cfg, keys, path, func(step string, done, _ int64) {
-				if step == "restoring" && done > 2500 {
-					cancel()
-				}
-			}, nil)
-			if err == nil {
-				t.Fatal("it was not broken off")
-			}
-			if err := store.WriteKeyFiles(cfg.DataDir, source.System().KeyFiles()); err != nil {
-				t.Fatal(err)
-			}
-			refused()
-			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, func(store.System, backup.Summary) error {
-				refused()
-				return errors.New("the last step failed")
-			}); err == nil || err.Error() != "the last step failed" {
-				t.Errorf("%v, want that of the last step", err)
-			}
-			refused()
+			brokenOff(t, source, cfg, keys, path)
 			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -481,6 +478,42 @@ func TestRestoreBrokenOff(t *testing.T) {
 			lives(t, restored, who)
 		})
 	}
+}
+
+// brokenOff interrupts a restore of a backup of source, while it fills the
+// database and after that.
+func brokenOff(t *testing.T, source *store.Store, cfg store.Config, keys backup.Keys, path string) {
+	t.Helper()
+	refused := func() {
+		t.Helper()
+		_, openErr := store.Open(t.Context(), cfg)
+		_, migrateErr := store.Migrate(t.Context(), cfg)
+		for _, err := range []error{openErr, migrateErr} {
+			if err == nil || !strings.Contains(err.Error(), "run anodyne restore again") {
+				t.Errorf("got %v", err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := backup.Restore(ctx, cfg, keys, path, func(step string, done, _ int64) {
+		if step == "restoring" && done > 2500 {
+			cancel()
+		}
+	}, nil)
+	if err == nil {
+		t.Fatal("it was not broken off")
+	}
+	if err := store.WriteKeyFiles(cfg.DataDir, source.System().KeyFiles()); err != nil {
+		t.Fatal(err)
+	}
+	refused()
+	if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, func(store.System, backup.Summary) error {
+		refused()
+		return errors.New("the last step failed")
+	}); err == nil || err.Error() != "the last step failed" {
+		t.Errorf("%v, want that of the last step", err)
+	}
+	refused()
 }
 
 func TestBackupOntoAFullDisk(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // Table describes a table in a backup, independently of the engine.
@@ -46,28 +45,34 @@ var notDumped = []string{"journal_pending"}
 type Dump struct {
 	Schema int64
 	Tables []Table // each after the tables it refers to
-	tx     Tx
-	d      *Dialect
+	*contents
 }
 
 // Dump calls fn with a snapshot of the database. Concurrent writes are not part
-// of it and are not blocked.
+// of it and are not blocked, except for milliseconds at the beginning if the
+// tables are distributed.
 func (db *DB) Dump(ctx context.Context, fn func(*Dump) error) error {
 	return db.LongSnapshot(ctx, func(tx Tx) error {
-		d := &Dump{tx: tx, d: db.dialect()}
-		var err error
+		c, err := db.contentsBesideWriters(ctx, tx)
+		if err != nil {
+			return err
+		}
+		d := &Dump{contents: c}
 		if d.Schema, err = schemaVersion(tx); err != nil {
 			return err
 		}
-		if d.Tables, err = tables(tx, d.d); err != nil {
+		if d.Tables, err = tables(tx, c.d); err != nil {
 			return err
 		}
 		for i, t := range d.Tables {
-			if _, err := One(tx, "SELECT count(*) FROM "+d.d.source(t.Name), func(r Row) { d.Tables[i].Rows = r.Int(0) }); err != nil {
+			if d.Tables[i].Rows, err = c.count(t); err != nil {
 				return err
 			}
 		}
-		return fn(d)
+		if err := fn(d); err != nil {
+			return err
+		}
+		return db.stayed(ctx, c)
 	})
 }
 
@@ -84,23 +89,6 @@ func (db *DB) LongSnapshot(ctx context.Context, fn func(Tx) error) error {
 	})
 }
 
-// Rows calls each for every row of a table, ordered by its key.
-func (d *Dump) Rows(t Table, each func(Row) error) error { return eachRow(d.tx, d.d, t, each) }
-
-func eachRow(tx Tx, d *Dialect, t Table, each func(Row) error) error {
-	columns, order := make([]string, len(t.Columns)), make([]string, len(t.Key))
-	text := map[string]bool{}
-	for i, c := range t.Columns {
-		columns[i], text[c.Name] = c.Name, c.Type == Text
-	}
-	for i, k := range t.Key {
-		if order[i] = k; text[k] { // the default collation depends on the engine and the database
-			order[i] += " COLLATE " + d.Binary
-		}
-	}
-	return tx.Query("SELECT "+strings.Join(columns, ", ")+" FROM "+d.source(t.Name)+" ORDER BY "+strings.Join(order, ", "), each)
-}
-
 // source returns the expression that the rows of a table are selected from.
 func (d *Dialect) source(table string) string {
 	if from, ok := d.dumped[table]; ok {
@@ -115,10 +103,10 @@ type Sum struct {
 	SHA256 []byte `json:"sha256"`
 }
 
-// sumOf computes the Sum of a table.
-func sumOf(tx Tx, d *Dialect, t Table, seen func()) (sum Sum, err error) {
+// sum computes the Sum of a table.
+func (c *contents) sum(t Table, seen func()) (sum Sum, err error) {
 	hash, buf := sha256.New(), []byte(nil)
-	err = eachRow(tx, d, t, func(r Row) error {
+	err = c.Rows(t, func(r Row) error {
 		buf = t.AppendRow(buf[:0], r)
 		hash.Write(buf)
 		sum.Rows++

@@ -146,11 +146,11 @@ func compare(source, target Tx, seen func(string, int64, int64)) error {
 	}
 	for i, t := range list {
 		seen("comparing", int64(i), int64(len(list)))
-		want, err := sumOf(source, d, t, func() {})
+		want, err := (&contents{tx: source, d: d}).sum(t, func() {})
 		if err != nil {
 			return err
 		}
-		got, err := sumOf(target, d, t, func() {})
+		got, err := (&contents{tx: target, d: d}).sum(t, func() {})
 		if err != nil {
 			return err
 		}
