@@ -22,12 +22,16 @@ type service struct {
 	dir      string
 }
 
-// newService makes an empty database; the first node brings the schema.
+// newService makes an empty database; the first node brings the schema. On a
+// Citus cluster it makes one whose tables are distributed.
 func newService(tb testing.TB, engine string) *service {
 	tb.Helper()
 	dir := tb.TempDir()
 	if engine == storetest.SQLite {
 		return &service{tb, engine, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}
+	}
+	if pgcluster.Distributed() {
+		return &service{tb, engine, storetest.Database(tb, engine).Database, dir}
 	}
 	return &service{tb, engine, pgcluster.Database(tb, nil), dir}
 }

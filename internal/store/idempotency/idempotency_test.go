@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 func TestOneKeyMakesOnePatient(t *testing.T) {
@@ -126,17 +130,37 @@ func TestKeyInProgress(t *testing.T) {
 	second := storetest.Start(t, storetest.Node(t, cfg))
 	who := storetest.Client(t, first, "General Hospital")
 	key := &idempotency.Once{Key: []byte("k"), Body: []byte("b")}
+	isRunning := func() {
+		t.Helper()
+		p := storetest.Patient("A")
+		_, err := second.For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), key, idempotency.Outcome{Body: []byte("{}")})
+		if !fault.Is(err, fault.IdempotencyRunning) {
+			t.Errorf("got %v", err)
+		}
+	}
+	o := first.For(&who)
+	from, into := storetest.AddPatient(t, o, "B"), storetest.AddPatient(t, o, "C")
+	called := false
+	if _, err := o.MergePatient(t.Context(), from.ID, into.ID, audit.Entry{At: time.Now(), Actor: "test"}, key, func(*pain.Patient) idempotency.Outcome {
+		called = true
+		isRunning()
+		return idempotency.Outcome{}
+	}); err != nil || !called {
+		t.Fatalf("%v, called: %t", err, called)
+	}
+	if pgcluster.Distributed() {
+		return // no older version supports Citus
+	}
+
+	// A node of an older version does not take the lock of the key.
+	key.Key = []byte("older")
 	undone := errors.New("undone")
 	err := first.Database().Write(t.Context(), func(tx engine.Tx) error {
 		if _, err := tx.Exec(`INSERT INTO idempotency (org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at)
 			VALUES ($1, $2, $3, $4, 201, '', '', '', 0)`, int64(who.Org), int64(who.Client), key.Key, key.Body); err != nil {
 			return err
 		}
-		p := storetest.Patient("A")
-		_, err := second.For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), key, idempotency.Outcome{Body: []byte("{}")})
-		if !fault.Is(err, fault.IdempotencyRunning) {
-			t.Errorf("got %v", err)
-		}
+		isRunning()
 		return undone
 	})
 	if !errors.Is(err, undone) {

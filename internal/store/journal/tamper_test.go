@@ -69,7 +69,7 @@ var tamperings = map[string]tampering{
 	"seal beyond the end":    {[]string{`UPDATE journal_seal SET pos = 7 WHERE org_no = $1`}, "before its seal at entry 7", true, false},
 	"log and seal removed":   {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `UPDATE journal_head SET pos = 0 WHERE org_no = $1`}, "the journal ends at entry 0", false, false},
 	"log, seal, head gone":   {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `DELETE FROM journal_head WHERE org_no = $1`}, "the journal ends at entry 0", false, false},
-	"another's log":          {[]string{`DELETE FROM journal WHERE org_no = $1`, `INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed) SELECT $1, pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal WHERE org_no = 1 AND pos <= 6`, `UPDATE journal_seal SET head = (SELECT head FROM journal_seal WHERE org_no = 1) WHERE org_no = $1`}, "its seal at entry 6 was changed", false, false},
+	"another's log":          {[]string{`DELETE FROM journal WHERE org_no = $1`, `INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed) SELECT $1, pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal WHERE org_no = 1 AND pos <= 6`, `DELETE FROM journal_seal WHERE org_no = $1`, `INSERT INTO journal_seal (org_no, pos, head, sealed_at) SELECT $1, pos, head, sealed_at FROM journal_seal WHERE org_no = 1`}, "its seal at entry 6 was changed", false, false},
 	"given another identity": {[]string{`UPDATE org SET id = (SELECT event_id FROM journal WHERE org_no = $1 AND pos = 6) WHERE org_no = $1`}, "it is gone; its log was sealed up to entry 6", false, false},
 	"given no identity":      {[]string{`UPDATE org SET id = '' WHERE org_no = $1`}, "it is gone; its log was sealed up to entry 6", false, false},
 	"organisation removed": {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `DELETE FROM journal_head WHERE org_no = $1`,
@@ -323,17 +323,29 @@ func TestTamperingUndone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
 		o, _ := storetest.SealedOrg(t, s)
-		for _, c := range [][2]string{
-			{`UPDATE journal SET at = at + 1 WHERE org_no = $1 AND pos = 3`, `UPDATE journal SET at = at - 1 WHERE org_no = $1 AND pos = 3`},
-			{`UPDATE journal_seal SET org_no = $1 + 10 WHERE org_no = $1`, `UPDATE journal_seal SET org_no = $1 WHERE org_no = $1 + 10`},
-		} {
-			storetest.Exec(t, s, c[0], int64(o.No()))
-			if problems := storetest.Must[[]string](t)(s.System().WatchSeals(t.Context())); len(problems) != 1 {
-				t.Errorf("%s: %q", c[0], problems)
+		mine, other := int64(o.No()), int64(o.No())+10
+		shift := func(by int64) func() {
+			return func() {
+				storetest.Exec(t, s, `UPDATE journal SET at = at + $2 WHERE org_no = $1 AND pos = 3`, mine, by)
 			}
-			storetest.Exec(t, s, c[1], int64(o.No()))
+		}
+		moveSeal := func(from, to int64) func() {
+			return func() {
+				storetest.Exec(t, s, `INSERT INTO journal_seal (org_no, pos, head, sealed_at) SELECT CAST($2 AS BIGINT), pos, head, sealed_at FROM journal_seal WHERE org_no = $1`, from, to)
+				storetest.Exec(t, s, `DELETE FROM journal_seal WHERE org_no = $1`, from)
+			}
+		}
+		for name, c := range map[string]struct{ do, undo func() }{
+			"edited time": {shift(1), shift(-1)},
+			"seal moved":  {moveSeal(mine, other), moveSeal(other, mine)},
+		} {
+			c.do()
+			if problems := storetest.Must[[]string](t)(s.System().WatchSeals(t.Context())); len(problems) != 1 {
+				t.Errorf("%s: %q", name, problems)
+			}
+			c.undo()
 			if problems := storetest.Must[[]string](t)(s.System().WatchSeals(t.Context())); len(problems) != 0 {
-				t.Errorf("%s: %q", c[1], problems)
+				t.Errorf("%s, undone: %q", name, problems)
 			}
 		}
 		storetest.AddPatient(t, o, "later")

@@ -11,6 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 func execute(t *testing.T, o store.Org, w patients.Write) error {
@@ -72,19 +73,6 @@ func TestVersionsOfRecord(t *testing.T) {
 			}
 		}
 		check("as written")
-		storetest.Exec(t, all[0], `UPDATE clinical_record SET root = NULL, version = NULL WHERE org_no > 0`)
-		if problems, err := all[0].System().CheckTables(t.Context()); err != nil || len(problems) != 1 {
-			t.Errorf("without roots: %v, %v", problems, err)
-		}
-		for _, stmt := range storetest.MigrationStatements(all[0].Engine(), "fhir") {
-			if strings.Contains(stmt, "WITH RECURSIVE") {
-				storetest.Exec(t, all[0], stmt)
-			}
-		}
-		check("as migrated")
-		if problems, err := all[0].System().CheckTables(t.Context()); err != nil || len(problems) != 0 {
-			t.Errorf("as migrated: %v, %v", problems, err)
-		}
 		for _, inError := range []bool{false, true} {
 			c, err := o.FHIRChart(t.Context(), p.ID, patients.FHIRQuery{Types: []pain.DataType{pain.TypePainScores}, InError: inError})
 			want := 1
@@ -101,6 +89,22 @@ func TestVersionsOfRecord(t *testing.T) {
 			}); err != nil || of != want {
 				t.Errorf("charts: %d records, %v, want %d", of, err, want)
 			}
+		}
+		if pgcluster.Distributed() {
+			return // the migration is older than the support for Citus
+		}
+		storetest.Exec(t, all[0], `UPDATE clinical_record SET root = NULL, version = NULL WHERE org_no > 0`)
+		if problems, err := all[0].System().CheckTables(t.Context()); err != nil || len(problems) != 1 {
+			t.Errorf("without roots: %v, %v", problems, err)
+		}
+		for _, stmt := range storetest.MigrationStatements(all[0].Engine(), "fhir") {
+			if strings.Contains(stmt, "WITH RECURSIVE") {
+				storetest.Exec(t, all[0], stmt)
+			}
+		}
+		check("as migrated")
+		if problems, err := all[0].System().CheckTables(t.Context()); err != nil || len(problems) != 0 {
+			t.Errorf("as migrated: %v, %v", problems, err)
 		}
 	})
 }

@@ -98,6 +98,27 @@ func (m *maker) unite(server *url.URL, name string) error {
 	return statements(address(server, name), append([]string{`CREATE EXTENSION citus`}, join...)...)
 }
 
+// settle gives a copy of a database the settings of its source, which are not
+// copied with it.
+func (m *maker) settle(name, source string) error {
+	return m.everywhere(fmt.Sprintf(`DO $$
+		DECLARE
+			setting record;
+		BEGIN
+			SET LOCAL citus.enable_ddl_propagation = off;
+			FOR setting IN
+				SELECT setrole, split_part(pair, '=', 1) AS name, substr(pair, strpos(pair, '=') + 1) AS value
+				FROM pg_db_role_setting, unnest(setconfig) AS pair WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = '%s')
+			LOOP
+				IF setting.setrole = 0 THEN
+					EXECUTE format('ALTER DATABASE %%I SET %%s = %%L', '%s', setting.name, setting.value);
+				ELSE
+					EXECUTE format('ALTER ROLE %%I IN DATABASE %%I SET %%s = %%L', pg_get_userbyid(setting.setrole), '%s', setting.name, setting.value);
+				END IF;
+			END LOOP;
+		END $$`, source, name, name))
+}
+
 // leave ends all connections to a database, so that it can be copied. Citus has
 // its own, and would make them again.
 func (m *maker) leave(name string) error {

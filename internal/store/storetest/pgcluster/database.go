@@ -168,7 +168,11 @@ func (m *maker) template(server *url.URL, fill func(dsn string) error) (string, 
 func (m *maker) copyOf(source string) (name string, err error) {
 	m.made++
 	name = fmt.Sprintf("%s%s_%d", prefix, m.id, m.made)
-	return name, m.exec("CREATE DATABASE %s TEMPLATE %s", name, source)
+	err = m.exec("CREATE DATABASE %s TEMPLATE %s", name, source)
+	if err == nil && Distributed() {
+		err = m.settle(name, source)
+	}
+	return name, err
 }
 
 // exec runs a statement with identifiers, which cannot be parameters, on all
