@@ -26,7 +26,7 @@ test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 quick: ## run the tests that are fast and need no PostgreSQL or browser, without the race detector
 	@GOGC=$${GOGC:-400} CGO_ENABLED=0 go test -short -vet=off -ldflags='-s -w' -p=4 -parallel=4 $$(scripts/packages $(PKGS))
 
-citus: ## run the tests of the store on a throw-away Citus cluster, if there is one (see scripts/citus)
+citus: ## run tests on a throw-away Citus cluster, if there is one (see scripts/citus)
 	@scripts/citus
 
 flake: ## repeat the tests that changed in the last day, or since FLAKE_BASE (for CI)
@@ -37,7 +37,7 @@ faults: ## run the fault tests for ROUNDS (10) rounds; SEED=n repeats a run
 
 lint: ## check with go vet, gofmt and staticcheck
 	go vet $(PKGS)
-	go vet -tags=citus ./e2e ./internal/store/engine
+	go vet -tags=citus ./e2e ./internal/backup ./internal/store/engine
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
 	go tool staticcheck $(PKGS)
 
