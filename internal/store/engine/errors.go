@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
@@ -107,6 +108,14 @@ var errClosed = fault.Away("The service is shutting down.", nil)
 func IsLockTimeout(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "55P03"
+}
+
+// IsInsertTimeout reports whether waiting for another transaction that inserts the
+// same key into a table took too long. The context of the error, in whatever
+// language, names the table's index.
+func IsInsertTimeout(err error, table string) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "55P03" && strings.Contains(pg.Where, table)
 }
 
 // isReadOnly reports whether the server does not accept writes.

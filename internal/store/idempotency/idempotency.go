@@ -85,17 +85,16 @@ func (o Org) do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx
 			return err
 		}
 		// A node of an older version does not use the lock. Behind such a node,
-		// a transaction waits here, then fails, and is run again below.
-		_, err = tx.Exec(`INSERT INTO idempotency (org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at)
+		// a transaction waits for this statement, then fails, and is run again below.
+		tx.Last(engine.Stmt{SQL: `INSERT INTO idempotency (org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			int64(o.org), int64(o.client), key.Key, key.Body, out.Status, out.Location, out.ETag, o.toKeep(key, out.Body), engine.Millis(now))
-		running = engine.IsLockTimeout(err)
-		return err
+			Args: []any{int64(o.org), int64(o.client), key.Key, key.Body, out.Status, out.Location, out.ETag, o.toKeep(key, out.Body), engine.Millis(now)}})
+		return nil
 	})
 	if key == nil || err == nil {
 		return out, err
 	}
-	if running {
+	if running || engine.IsInsertTimeout(err, "idempotency") {
 		return out, stillRunning()
 	}
 	if !engine.IsDuplicate(err) {
