@@ -37,12 +37,18 @@ var numbered = []struct {
 // and the rest gives the maximum frequency.
 var asNeeded = regexp.MustCompile(`[ ,(]+(?:prn|as needed|if needed|as required)\)?$`)
 
+// hyphens replaces the dashes of a range.
+var hyphens = strings.NewReplacer("–", "-", "—", "-")
+
 // PerDay returns the doses per day of a frequency, ignoring case. A range such
 // as q4-6h has a lower and an upper end. Other texts are allowed but cannot be
 // converted.
 func PerDay(frequency string) (fewest, most float64, ok bool) {
 	text := strings.ReplaceAll(strings.ToLower(frequency), ".", "") // b.i.d.
-	text = strings.NewReplacer("–", "-", "—", "-").Replace(strings.Join(strings.Fields(text), " "))
+	text = hyphens.Replace(strings.Join(strings.Fields(text), " "))
+	if perDay, ok := frequencies[text]; ok {
+		return perDay, perDay, true
+	}
 	text = asNeeded.ReplaceAllString(text, "")
 	if perDay, ok := frequencies[text]; ok {
 		return perDay, perDay, true
