@@ -108,7 +108,7 @@ func (w *writer) together(members *[]*job) error {
 // next returns the next waiting write, or nil if there is none or the batch is
 // full or out of time.
 func (w *writer) next(start time.Time, members *[]*job) *job {
-	for len(*members) < batchLimit && time.Since(start) < batchTime {
+	for len(*members) < batchLimit && time.Since(start) < w.accepts {
 		select {
 		case j := <-w.jobs:
 			if j.take() {

@@ -19,6 +19,7 @@ type writer struct {
 	asides  chan func(*sqliteConn)
 	closing chan struct{}
 	done    chan struct{}
+	accepts time.Duration // how long a batch accepts more writes
 	once    sync.Once
 	err     error
 	metrics *writerMetrics
@@ -42,7 +43,7 @@ type job struct {
 func (j *job) take() bool { return j.ctx.Err() == nil && !j.taken.Swap(true) }
 
 func startWriter(conn *sqliteConn, lock *os.File, m *writerMetrics, observe Observe) *writer {
-	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), asides: make(chan func(*sqliteConn)), closing: make(chan struct{}), done: make(chan struct{}), metrics: m, observe: observe}
+	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), asides: make(chan func(*sqliteConn)), closing: make(chan struct{}), done: make(chan struct{}), accepts: batchTime, metrics: m, observe: observe}
 	go w.loop()
 	return w
 }

@@ -26,7 +26,7 @@ type bench struct {
 }
 
 // newBench returns a writer that does not run: the test calls batch itself, so
-// that it controls the members of a batch.
+// that it controls the members of a batch. No batch ends because time is up.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "writer.db")
@@ -48,7 +48,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: newWriterMetrics(nil)}
+	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), accepts: time.Hour, metrics: newWriterMetrics(nil)}
 	t.Cleanup(func() {
 		if err := errors.Join(conn.close(), eyes.close(), lock.Close()); err != nil {
 			t.Error(err)
