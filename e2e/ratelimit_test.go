@@ -23,21 +23,24 @@ func spend(t *testing.T, clients []*client.Client, requests int) *spent {
 func (s *spent) send(t *testing.T, clients []*client.Client, requests int) {
 	var group sync.WaitGroup
 	for i := range requests {
-		group.Go(func() {
-			_, err := clients[i%len(clients)].Patients(t.Context(), client.PatientQuery{Limit: 1})
-			switch {
-			case err == nil:
-				s.passed.Add(1)
-			case client.IsCode(err, client.CodeRateLimitExceeded):
-				s.refused.Add(1)
-			case isAnswer(err):
-				t.Errorf("neither passed nor refused: %v", err)
-			default:
-				s.lost.Add(1)
-			}
-		})
+		group.Go(func() { s.sendOne(t, clients[i%len(clients)]) })
 	}
 	group.Wait()
+}
+
+// sendOne sends one request, and notes what became of it.
+func (s *spent) sendOne(t *testing.T, c *client.Client) {
+	_, err := c.Patients(t.Context(), client.PatientQuery{Limit: 1})
+	switch {
+	case err == nil:
+		s.passed.Add(1)
+	case client.IsCode(err, client.CodeRateLimitExceeded):
+		s.refused.Add(1)
+	case isAnswer(err):
+		t.Errorf("neither passed nor refused: %v", err)
+	default:
+		s.lost.Add(1)
+	}
 }
 
 // standard registers a client with the standard allowance and returns its
