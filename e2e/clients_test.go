@@ -3,14 +3,10 @@ package e2e
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"anodyne.example/anodyne/client"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
-
-// promised is how soon a change of a client takes effect on every node.
-const promised = 5 * time.Second
 
 // TestClientsOfRunningService creates, changes and ends clients on the command
 // line while the nodes serve.
@@ -31,7 +27,7 @@ func TestClientsOfRunningService(t *testing.T) {
 		}
 
 		s.must("client", "tier", app.ID, "professional")
-		eventually(t, promised, "the new tier on every node", func() bool {
+		eventually(t, patience, "the new tier on every node", func() bool {
 			for _, c := range clients {
 				if _, err := c.Patients(t.Context(), list); err != nil {
 					t.Fatal(err)
@@ -44,7 +40,7 @@ func TestClientsOfRunningService(t *testing.T) {
 		})
 
 		s.must("client", "revoke", app.ID)
-		eventually(t, promised, "the revocation on every node", func() bool {
+		eventually(t, patience, "the revocation on every node", func() bool {
 			for _, c := range clients {
 				if _, err := c.Patients(t.Context(), list); err == nil {
 					return false

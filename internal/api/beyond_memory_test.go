@@ -49,7 +49,9 @@ func TestQuestionsBeyondMemoryAreAlwaysAnswered(t *testing.T) {
 			n, barrier := beyond(t, engine, 2*time.Second)
 			c := n.caller("north")
 			for i := range 3 {
-				c.create(fmt.Sprintf("Patient %d", i))
+				patiently(func() *reply {
+					return c.send(http.MethodPost, "/v1/patients", fmt.Sprintf(`{"name":"Patient %d","date_of_birth":"1970-01-01"}`, i))
+				}).is(http.StatusCreated)
 			}
 			paths := []func(i int) string{
 				func(i int) string { return "/v1/analytics/outcomes?age_min=" + strconv.Itoa(i) },

@@ -115,6 +115,7 @@ func TestWebhookFlow(t *testing.T) {
 // statistics count it.
 func TestWebhookFailureIsLogged(t *testing.T) {
 	eachDelivering(t, func(t *testing.T, c *caller) {
+		c.clock.stop() // nothing is retried before its time
 		r := newReceiver(t)
 		id, _ := c.subscribe(r, "patient.created")
 		r.says(http.StatusBadGateway, strings.Repeat("é", 2000))

@@ -39,6 +39,7 @@ type connections struct {
 	// encrypted is set if the raw bytes are TLS.
 	encrypted bool
 	refused   chan struct{} // has one element per caller being refused
+	patience  time.Duration // see timeouts
 
 	mu       sync.Mutex
 	open     int       // number of connections, including spares
@@ -79,7 +80,7 @@ type connection struct {
 // and of says in its description whose connections they are.
 func newConnections(l net.Listener, most int, log *slog.Logger, registry prometheus.Registerer, name, of string) *connections {
 	c := &connections{
-		Listener: l, most: most, spare: min(max(most/20, 8), 64), log: log, refused: make(chan struct{}, 32), origins: map[netip.Addr]*origin{},
+		Listener: l, most: most, spare: min(max(most/20, 8), 64), log: log, refused: make(chan struct{}, 32), patience: limits.patience, origins: map[netip.Addr]*origin{},
 		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "Open connections of " + of + "."}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: name + "_shed_total",
 			Help: "Connections of " + of + " closed at the connection limit: idle or slow ones to make room, and new ones because all others were busy."}, []string{"kind"}),

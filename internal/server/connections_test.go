@@ -135,7 +135,9 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 // one has ended.
 func TestNoRoomForAnotherConnection(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--max-connections", "2", "--admin-listen", "127.0.0.1:0")
+	patient := limits
+	patient.patience = time.Hour
+	s := serveWith(t, patient, "--max-connections", "2", "--admin-listen", "127.0.0.1:0")
 	busy := []*guest{s.connect(t), s.connect(t)}
 	for _, g := range busy {
 		g.send("POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\n")

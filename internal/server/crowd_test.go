@@ -183,13 +183,15 @@ func TestCallersThatDoNotReadMakeRoom(t *testing.T) {
 // own connections do not count against it.
 func TestSlowFormsThroughAProxy(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--max-connections", "40", "--trusted-proxy", "127.0.0.9/32")
+	patient := limits
+	patient.stall = time.Hour
+	s := serveWith(t, patient, "--max-connections", "40", "--trusted-proxy", "127.0.0.9/32")
 	form := func(forwarded string) *guest {
 		g := s.from(t, "127.0.0.9")
 		g.send(strings.Replace(slowForm, "Host: x\r\n", "Host: x\r\nX-Forwarded-For: "+forwarded+"\r\n", 1))
 		return g
 	}
-	patient := []*guest{form("192.0.2.1"), form("192.0.2.2")}
+	single := []*guest{form("192.0.2.1"), form("192.0.2.2")}
 	for range 38 {
 		form("192.0.2.66")
 	}
@@ -203,13 +205,13 @@ func TestSlowFormsThroughAProxy(t *testing.T) {
 		}
 		more = append(more, g)
 	}
-	for i, g := range append(patient, more...) { // none of these was closed
-		if i < len(patient) {
+	for i, g := range append(single, more...) { // none of these was closed
+		if i < len(single) {
 			g.send(strings.Repeat("a", 1000))
 		} else {
 			g.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
 		}
-		if got := g.answer().StatusCode; got != http.StatusOK && i >= len(patient) || got >= 500 {
+		if got := g.answer().StatusCode; got != http.StatusOK && i >= len(single) || got >= 500 {
 			t.Errorf("%d: status %d", i, got)
 		}
 	}

@@ -16,12 +16,12 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// A request that takes longer than the write timeout gets a 503: the
-// connection is not closed without a response.
+// A request that takes longer than the time for a response gets a 503: the
+// connection is not closed without one.
 func TestNoAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	slow := limits
-	slow.write = 60 * time.Millisecond
+	slow.answer = 50 * time.Millisecond
 	s := serveWith(t, slow, "--cohort-memory", "0") // nobody fits into memory
 	_, hash := oauth.NewSecret()
 	client, err := s.Store().System().CreateClient(t.Context(), clients.NewClient{Org: "general", Name: "test", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})

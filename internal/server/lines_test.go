@@ -33,6 +33,7 @@ func TestLogThatIsNotReadHoldsNobodyUp(t *testing.T) {
 	read.Go(func() { text, _ = io.ReadAll(reader) })
 	b.close()
 	b.close() // twice is safe
+	<-b.done  // close does not wait for ever
 	_ = writer.Close()
 	read.Wait()
 	written := bytes.Count(text, []byte("\n"))
@@ -57,6 +58,7 @@ func TestLinesStayWhole(t *testing.T) {
 	}
 	writers.Wait()
 	b.close()
+	<-b.done // close does not wait for ever
 	counts := map[string]int{}
 	for line := range strings.Lines(out.String()) {
 		counts[line]++

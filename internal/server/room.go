@@ -114,9 +114,6 @@ func (w *wait) age(now time.Time) time.Duration {
 }
 
 const (
-	// patience is how long any caller may be slow before its connection may be
-	// closed.
-	patience = 2 * time.Second
 	// fresh is how long a new connection, or a caller receiving a response, is
 	// not considered slow.
 	fresh = time.Second
@@ -236,7 +233,7 @@ func (c *connections) victims(of *origin, greater bool, now time.Time) (list []*
 	}
 	var waiting []slow
 	for conn := range c.seats(true) {
-		if age := conn.slow(now); conn.origin == of && age >= 0 && !conn.spare.Load() && (greater || age >= patience) {
+		if age := conn.slow(now); conn.origin == of && age >= 0 && !conn.spare.Load() && (greater || age >= c.patience) {
 			waiting = append(waiting, slow{conn, age})
 		}
 	}

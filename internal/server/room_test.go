@@ -81,22 +81,22 @@ func collect(c *connections) (list []*connection) {
 func TestTheSlowestMakesRoom(t *testing.T) {
 	t.Parallel()
 	c := crowd(t, 3, func(int) string { return "192.0.2.1" })
-	all := collect(c)
+	all, now := collect(c), time.Now()
 	for i, conn := range all {
 		c.wake(conn)
 		conn.sending.begin()
-		conn.sending.since = time.Now().Add(-time.Duration([]int{100, 300, 200}[i]) * time.Millisecond)
+		conn.sending.since = now.Add(-time.Duration([]int{100, 300, 200}[i]) * time.Millisecond)
 	}
 	own := netip.MustParseAddr("192.0.2.1")
-	if c.makeRoom(own, time.Now()) {
+	if c.makeRoom(own, now) {
 		t.Error("a request of the same address was broken off at once")
 	}
 	for _, want := range []int{1, 2} {
-		if !c.makeRoom(netip.MustParseAddr("192.0.2.2"), time.Now()) || !all[want].gone {
+		if !c.makeRoom(netip.MustParseAddr("192.0.2.2"), now) || !all[want].gone {
 			t.Errorf("number %d was not closed", want)
 		}
 	}
-	if all[0].gone || !c.makeRoom(own, time.Now().Add(patience)) || !all[0].gone {
+	if all[0].gone || !c.makeRoom(own, now.Add(c.patience)) || !all[0].gone {
 		t.Error("the last one was not closed after a while")
 	}
 	if len(c.origins) != 0 || c.open != 0 {

@@ -65,16 +65,17 @@ type timeouts struct {
 	stall  time.Duration // next part of a body; see paced
 	write  time.Duration // from the end of the body to the end of the response
 	idle   time.Duration // between two requests
+	// answer is for computing a response, counted from the request header. After
+	// that, a 503 is sent while the connection can still be written to.
+	answer time.Duration
+	// patience is how long a caller may be slow before its connection may be
+	// closed to make room for another.
+	patience time.Duration
 }
-
-// answer returns how long computing a response may take, counted from the
-// request header. After that, a 503 is sent while the connection can still be
-// written to.
-func (t timeouts) answer() time.Duration { return t.write - t.write/6 }
 
 // limits are the timeouts of the public listener. A wait for events takes up
 // to 30 s; each part of a report file has its own limit.
-var limits = timeouts{header: 10 * time.Second, stall: 10 * time.Second, write: 90 * time.Second, idle: 120 * time.Second}
+var limits = timeouts{header: 10 * time.Second, stall: 10 * time.Second, write: 90 * time.Second, idle: 120 * time.Second, answer: 75 * time.Second, patience: 2 * time.Second}
 
 // addressCapacity limits the number of source addresses whose failed requests
 // are counted.
@@ -163,7 +164,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		Store: s.store, Cohorts: cohorts, FHIR: mapping, NewSecret: oauth.NewSecret, ReadKeys: oauth.ReadKeys, CheckKeysURI: checkKeys(keysFrom(sender)), Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
-		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
+		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer, Now: time.Now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Mapping: mapping, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
@@ -175,7 +176,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		Pages:          pages,
 		ReadReport:     report.ReadRequest,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
-		AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
+		AnswerTime: s.limits.answer, Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
 		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
 		RequestLog:       s.requestLog(),
@@ -251,7 +252,7 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	if room.proxies, err = s.cfg.Proxies(); err != nil {
 		return err
 	}
-	room.source = api.Source(room.proxies)
+	room.source, room.patience = api.Source(room.proxies), s.limits.patience
 	room.encrypted = s.public.TLSConfig != nil
 	room.answer = func(status int, peer string) []byte { return handler.Malformed(status, peer, room.encrypted) }
 	s.listener = room

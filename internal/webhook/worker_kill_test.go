@@ -31,7 +31,7 @@ func deliverUntilKilled(database string) {
 	if err != nil {
 		fail(err)
 	}
-	sender, err := NewSender(Config{Dev: true})
+	sender, err := NewSender(Config{Dev: true, Timeout: unhurried})
 	if err != nil {
 		fail(err)
 	}

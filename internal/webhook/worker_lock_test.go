@@ -21,7 +21,7 @@ import (
 func newImpatient(t *testing.T) *service {
 	t.Helper()
 	cfg := storetest.Database(t, storetest.Postgres)
-	cfg.Database += "&lock_timeout=100"
+	cfg.Database += "&lock_timeout=1000"
 	return newService(t, cfg)
 }
 
@@ -59,7 +59,7 @@ func TestLockedOrganisationHoldsUpNoOther(t *testing.T) {
 	other := storetest.Client(t, s.store, "Another Hospital")
 	storetest.AddWebhook(t, s.store.For(&other), in.url, event.PatientCreated)
 	storetest.AddPatient(t, s.store.For(&other), "A")
-	storetest.Settle(t, s.store)
+	s.eventually("all events have their positions", func() bool { return storetest.Number(t, s.store, `SELECT count(*) FROM journal_pending`) == 0 })
 	release := s.lock(`SELECT 1 FROM webhook_cursor WHERE org_no = $1 FOR UPDATE`, int64(s.who.Org))
 	s.deliver()
 	s.eventually("the other organisation has its event", in.has(1))

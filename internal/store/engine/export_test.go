@@ -48,3 +48,16 @@ func Ask(ctx context.Context, db *DB, sql ...string) (errs []error) {
 	}
 	return errs
 }
+
+// Waiting returns how many writes of a group wait for their round.
+func (t *Together[W]) Waiting(number int64) (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rounds := t.groups[number].Rounds
+	rounds.mu.Lock()
+	defer rounds.mu.Unlock()
+	for _, next := range rounds.waiting {
+		n += len(next.calls)
+	}
+	return n
+}

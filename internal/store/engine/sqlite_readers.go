@@ -76,10 +76,15 @@ func (r *readers) close() error {
 	for range r.most() {
 		select {
 		case <-r.free:
-			errs = errors.Join(errs, r.pop().close())
 		case <-patience:
-			return errors.Join(errs, errors.New("a reader is still in use"))
+			select {
+			case <-r.free: // the time was up while it was returned
+				patience = time.After(0)
+			default:
+				return errors.Join(errs, errors.New("a reader is still in use"))
+			}
 		}
+		errs = errors.Join(errs, r.pop().close())
 	}
 	return errs
 }

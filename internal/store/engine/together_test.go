@@ -16,11 +16,12 @@ func TestWritesOnTheirOwnLeaveConnections(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.Postgres)
 	const writes = 40
-	var asked, alone atomic.Int64
-	first, rest := make(chan struct{}), make(chan struct{})
+	var alone atomic.Int64
+	begun, first, rest := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	together := engine.NewTogether(s.Database(), func(_ engine.Tx, _ int64, list []int) {
 		switch {
 		case list[0] == 0:
+			close(begun)
 			<-first
 		case len(list) > 1:
 			panic("the transaction fails")
@@ -32,17 +33,17 @@ func TestWritesOnTheirOwnLeaveConnections(t *testing.T) {
 	var group sync.WaitGroup
 	write := func(i int) {
 		group.Go(func() {
-			asked.Add(1)
 			if err := together.Do(t.Context(), 1, i); err != nil {
 				t.Errorf("write %d: %v", i, err)
 			}
 		})
 	}
 	write(0)
+	<-begun
 	for i := range writes {
 		write(1 + i)
 	}
-	testwait.Until(t, "the writes to be asked for", func() bool { return asked.Load() == 1+writes })
+	testwait.Until(t, "the others to wait", func() bool { return together.Waiting(1) == writes })
 	close(first)
 	testwait.Until(t, "some to be made again", func() bool { return alone.Load() >= 4 })
 	for i := 0; i < 50 && alone.Load() == 4; i++ {
