@@ -12,7 +12,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 export VERSION MODULE
 
 .DEFAULT_GOAL := help
-.PHONY: help build test quick citus flake faults lint generate fuzz bench bench-tables screenshots sdk sdk-types release rehome clean
+.PHONY: help build test race quick citus flake faults lint generate fuzz bench bench-tables screenshots sdk sdk-types release rehome clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,10 @@ build: ## build the static binaries bin/anodyne and bin/anodyne-bench
 test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)
 
-quick: ## run the tests that are fast and need no PostgreSQL or browser, without the race detector
+race: ## run the tests with the race detector, where it can find something (see scripts/run-tests)
+	@scripts/test --race $(PKGS)
+
+quick: ## run the tests that are fast and need no PostgreSQL or browser
 	@GOGC=$${GOGC:-400} CGO_ENABLED=0 go test -short -vet=off -ldflags='-s -w' -p=4 -parallel=4 $$(scripts/packages $(PKGS))
 
 citus: ## run tests on a throw-away Citus cluster, if there is one (see scripts/citus)
