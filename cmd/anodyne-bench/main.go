@@ -59,7 +59,8 @@ Each path is measured separately:
   start                                      from the start until ready, 5 times
 
 Several engines are measured one after the other. PostgreSQL is started if its
-programs are installed, unless --database gives a database. --grow measures
+programs are installed, unless --database gives a database; a Citus cluster is
+started by the program that ANODYNE_TEST_CITUS names. --grow measures
 databases of several sizes, with the number of records per patient that follows
 from --records and --patients, and --plot draws the cost of a request at each
 size. Ctrl-C ends the run and shows the results so far.

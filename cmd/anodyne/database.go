@@ -76,6 +76,9 @@ func runMigrate(ctx context.Context, e cli.Env, args []string) error {
 		fmt.Fprintln(e.Stdout, p)
 		moved = moved || p.Moved
 	}
+	if *distribute {
+		fmt.Fprintln(e.Stdout, engine.WorkerSettings())
+	}
 	if len(taken) == 0 && !moved {
 		fmt.Fprintln(e.Stdout, "nothing to do: the database schema is up to date")
 	}

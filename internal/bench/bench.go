@@ -149,11 +149,11 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	m := &measurement{Options: o, stock: stock, server: server, database: db.process, slots: stock.slots(o.Connections)}
+	m := &measurement{Options: o, stock: stock, server: server, database: db.processes, slots: stock.slots(o.Connections)}
 	if err := m.all(ctx, &result); err != nil {
 		return result, err
 	}
-	if o.Nodes > 1 && o.Engine != Postgres {
+	if o.Nodes > 1 && !engine.IsPostgres(db.Database) {
 		result.Skipped = append(result.Skipped, Skip{"nodes", "only one server can use a SQLite file; several servers need PostgreSQL"})
 	} else if o.Nodes > 1 {
 		result.Nodes, err = m.nodes(ctx, db)

@@ -20,10 +20,11 @@ const (
 	SQLite          = "sqlite"
 	SQLiteEncrypted = "sqlite-encrypted"
 	Postgres        = "postgres"
+	Citus           = "citus"
 )
 
 // Engines lists the engines.
-var Engines = []string{SQLite, SQLiteEncrypted, Postgres}
+var Engines = []string{SQLite, SQLiteEncrypted, Postgres, Citus}
 
 // database is the database being measured.
 type database struct {
@@ -31,9 +32,12 @@ type database struct {
 	// variables give a server the same database. They are not arguments, which
 	// other users could see.
 	variables []string
-	// process is the parent of the processes of a PostgreSQL that was started
-	// here, or 0.
-	process int
+	// processes are the parents of the processes of PostgreSQL servers that were
+	// started here.
+	processes []int
+	// migrate creates the tables; analyze updates the statistics of the planner.
+	migrate func(context.Context, store.Config) error
+	analyze func(context.Context) error
 	remove  func() error
 }
 
@@ -41,6 +45,16 @@ type database struct {
 // if none is given.
 func openDatabase(o *Options, dir string) (*database, error) {
 	db := &database{Config: store.Config{Database: o.Database, DataDir: filepath.Join(dir, "data")}, remove: func() error { return nil }}
+	db.migrate = func(ctx context.Context, cfg store.Config) error {
+		_, err := store.Migrate(ctx, cfg)
+		return err
+	}
+	db.analyze = func(ctx context.Context) error {
+		if !engine.IsPostgres(db.Database) {
+			return nil
+		}
+		return pgserver.Analyze(ctx, db.Database)
+	}
 	if db.Database == "" && inMemory(dir) {
 		o.Note("the folder of the database is in memory (tmpfs): writes are faster than on a disk; choose another with --dir")
 	}
@@ -55,8 +69,14 @@ func openDatabase(o *Options, dir string) (*database, error) {
 			return nil, err
 		}
 		db.Database, db.remove = server.DSN(), server.Discard
-		if db.process, err = server.Process(); err != nil {
+		process, err := server.Process()
+		if err != nil {
 			return nil, errors.Join(err, server.Discard())
+		}
+		db.processes = []int{process}
+	case o.Engine == Citus:
+		if err := db.startCitus(dir); err != nil {
+			return nil, err
 		}
 	default:
 		db.Database = "sqlite:" + filepath.Join(dir, "anodyne.db")
@@ -74,13 +94,4 @@ func openDatabase(o *Options, dir string) (*database, error) {
 		db.variables = append(db.variables, config.Variable("database-key")+"="+text)
 	}
 	return db, nil
-}
-
-// settled updates the statistics of the planner on PostgreSQL, which would
-// otherwise happen within a minute.
-func (db *database) settled(ctx context.Context) error {
-	if !engine.IsPostgres(db.Database) {
-		return nil
-	}
-	return pgserver.Analyze(ctx, db.Database)
 }

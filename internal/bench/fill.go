@@ -62,7 +62,7 @@ func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 		}
 		return nil, err
 	}
-	if _, err := store.Migrate(ctx, cfg); err != nil {
+	if err := db.migrate(ctx, cfg); err != nil {
 		return nil, err
 	}
 	s, err := store.Open(ctx, cfg)
@@ -100,7 +100,7 @@ func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 	if err := settle(ctx, s, org, entries); err != nil {
 		return nil, err
 	}
-	return st, db.settled(ctx)
+	return st, db.analyze(ctx) // PostgreSQL would do it within a minute
 }
 
 // clientsNeeded returns one client per connection, plus as many as the fastest

@@ -17,8 +17,8 @@ type measurement struct {
 	stock  *stock
 	server *child
 	slots  []*slot
-	// database is the parent of the processes of PostgreSQL, or 0.
-	database int
+	// database are the parents of the processes of PostgreSQL.
+	database []int
 }
 
 // all measures the requested paths in order. Derived results are also set if

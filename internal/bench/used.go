@@ -35,8 +35,8 @@ func (m *measurement) used(ctx context.Context) (u used, err error) {
 		return u, err
 	}
 	u.cpu = cpuOf(m.server.cmd.Process.Pid)
-	if m.database != 0 {
-		u.database = cpuOfFamily(m.database)
+	for _, parent := range m.database {
+		u.database += cpuOfFamily(parent)
 	}
 	return u, nil
 }

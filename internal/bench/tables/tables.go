@@ -12,7 +12,7 @@ import (
 )
 
 // engineNames are the display names of the engines.
-var engineNames = map[string]string{bench.SQLite: "SQLite", bench.SQLiteEncrypted: "SQLite, encrypted", bench.Postgres: "PostgreSQL"}
+var engineNames = map[string]string{bench.SQLite: "SQLite", bench.SQLiteEncrypted: "SQLite, encrypted", bench.Postgres: "PostgreSQL", bench.Citus: "Citus"}
 
 // title returns a title with everything that may differ between runs.
 func title(r *bench.Result) string {

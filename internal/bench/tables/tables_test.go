@@ -19,10 +19,10 @@ import (
 	"anodyne.example/anodyne/internal/bench"
 )
 
-// report is of one run on each engine, with something of everything.
+// report is of one run on each of three engines, with something of everything.
 func report() *bench.Report {
 	var r bench.Report
-	for i, engine := range bench.Engines {
+	for i, engine := range []string{bench.SQLite, bench.SQLiteEncrypted, bench.Postgres} {
 		scale := float64(i + 1)
 		r.Runs = append(r.Runs, bench.Result{
 			Version: "v1", StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Go: "go1", OS: "linux", Arch: "amd64", CPUs: 2, Engine: engine,

@@ -65,6 +65,10 @@ type Dialect struct {
 	Sequenced bool
 	// Shared reports whether several nodes can serve the database at once.
 	Shared bool
+	// Distributed reports whether the rows of organisations are on several
+	// servers. A statement is then cheap only if it concerns the rows of one
+	// organisation in one table, whose number is an argument, or inserts values.
+	Distributed bool
 	// Hurried lets the COMMIT of the transaction return before it is durable.
 	// It is empty where the engine cannot do that.
 	Hurried string

@@ -42,7 +42,7 @@ func Ask(ctx context.Context, db *DB, sql ...string) (errs []error) {
 	for i := range sql {
 		questions[i] = question{sql: sql[i], each: func(postgresRow) error { return nil }}
 	}
-	_ = db.engine.(*postgresEngine).inRound(ctx, questions)
+	_ = db.engine.(*postgresEngine).inRound(ctx, db.engine.(*postgresEngine).rounds, questions)
 	for i := range questions {
 		errs = append(errs, questions[i].err)
 	}

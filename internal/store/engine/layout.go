@@ -101,8 +101,9 @@ type Placed struct {
 var errNoCitus = errors.New("the database does not have the citus extension: create it on every server of the cluster (CREATE EXTENSION citus), and add the workers on the coordinator (SELECT citus_add_node('HOST', 5432))")
 
 // Distribute migrates a PostgreSQL database to the schema of this program and
-// distributes its tables over a Citus cluster, with their rows. It returns the
-// steps taken and the place of every table. It is safe to call again. From then
+// distributes its tables over a Citus cluster, with their rows. It makes settings
+// on the workers (see [WorkerSettings]). It returns the steps taken and the place
+// of every table. It is safe to call again. From then
 // on, [Migrate] distributes new tables by itself.
 func Distribute(ctx context.Context, cfg Config) (taken []Migration, placed []Placed, err error) {
 	if taken, err = Migrate(ctx, cfg); err != nil {
@@ -123,8 +124,10 @@ func Distribute(ctx context.Context, cfg Config) (taken []Migration, placed []Pl
 		} else if !found {
 			return errNoCitus
 		}
-		placed, err = place(tx)
-		return err
+		if placed, err = place(tx); err != nil {
+			return err
+		}
+		return setWorkers(tx)
 	})
 	return taken, placed, err
 }

@@ -38,9 +38,13 @@ func (e *sqliteEngine) connections() poolState {
 }
 
 func (e *postgresEngine) connections() poolState {
-	stat, rounds := e.pool.Stat(), e.rounds.Stat()
-	return poolState{most: int(stat.MaxConns() + rounds.MaxConns()), inUse: int(stat.AcquiredConns() + rounds.AcquiredConns()), idle: int(stat.IdleConns() + rounds.IdleConns()),
-		waiting: e.acquiring.Load(), waits: stat.EmptyAcquireCount() + stat.CanceledAcquireCount(), waited: stat.EmptyAcquireWaitTime()}
+	stat := e.pool.Stat()
+	s := poolState{waiting: e.acquiring.Load(), waits: stat.EmptyAcquireCount() + stat.CanceledAcquireCount(), waited: stat.EmptyAcquireWaitTime()}
+	for _, pool := range e.pools() {
+		stat := pool.Stat()
+		s.most, s.inUse, s.idle = s.most+int(stat.MaxConns()), s.inUse+int(stat.AcquiredConns()), s.idle+int(stat.IdleConns())
+	}
+	return s
 }
 
 // poolCollector collects the state of the pool when scraped.

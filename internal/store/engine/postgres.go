@@ -70,6 +70,12 @@ type postgresEngine struct {
 	log   *slog.Logger
 	sql   sync.Map // rewritten SQL by SQL as written
 	stuck stuck
+	// spread has the distributed tables of a Citus cluster; it is nil on a single
+	// server. spreads caches which statements use them, and apart makes lookups in
+	// them.
+	spread  map[string]bool
+	spreads sync.Map
+	apart   *apart
 	// rounds are the connections for rounds; asks makes the rounds.
 	rounds    *pgxpool.Pool
 	asks      *Rounds[ask, found]
@@ -106,6 +112,12 @@ func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog
 	log.Debug("connected to PostgreSQL", "max_connections", cfg.MaxConns)
 	e := &postgresEngine{pool: pool, rounds: rounds, log: log, observe: observe}
 	e.asks = NewRounds(RoundsConfig{Lanes: lanes, Spare: spareLanes, Most: callsPerRound}, e.answer)
+	if e.spread, err = spreadTables(ctx, pool); err == nil && e.spread != nil {
+		err = e.openApart(ctx, cfg)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.close())
+	}
 	return e, nil
 }
 
@@ -123,7 +135,12 @@ func checkPostgres(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-func (e *postgresEngine) dialect() *Dialect { return &postgresDialect }
+func (e *postgresEngine) dialect() *Dialect {
+	if e.spread != nil {
+		return &citusDialect
+	}
+	return &postgresDialect
+}
 
 func (e *postgresEngine) read(ctx context.Context, fn func(Tx) error) error {
 	conn, err := e.acquire(ctx)
@@ -191,7 +208,7 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin 
 		return nil
 	}
 	forgetWarning(conn)
-	err = tx.Many(append(tx.last, Stmt{SQL: "COMMIT"})...)
+	err = tx.sendLast()
 	if err == nil && warned(conn) {
 		return errUnconfirmed
 	}
@@ -286,8 +303,9 @@ func (e *postgresEngine) awaited() bool { return false }
 func (e *postgresEngine) expectBulk(context.Context) error { return nil }
 
 func (e *postgresEngine) close() error {
-	e.rounds.Close()
-	e.pool.Close()
+	for _, pool := range e.pools() {
+		pool.Close()
+	}
 	return nil
 }
 

@@ -37,6 +37,8 @@ func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 			all = append(make([]Stmt, 0, len(stmts)), stmts[:i]...)
 		}
 		switch {
+		case end-i > 1 && e.isSpread(stmts[i].SQL) && strings.Contains(stmts[i].SQL, valuesFollow):
+			all = append(all, e.insertValues(stmts[i:end])...)
 		case end-i > 1:
 			all = append(all, e.insertAll(stmts[i:end]))
 		case all != nil:
@@ -134,7 +136,16 @@ func fromEach(sql, each string) string {
 	if before, after, ok := strings.Cut(sql, " FROM "); ok {
 		return before + " FROM " + each + " CROSS JOIN " + after
 	}
-	before, after, ok := strings.Cut(sql, "VALUES (")
+	before, row, after := valuesOf(sql)
+	return before + "SELECT " + row + " FROM " + each + after
+}
+
+const valuesFollow = "VALUES ("
+
+// valuesOf returns the values that a statement inserts, and what is before and
+// after them.
+func valuesOf(sql string) (before, row, after string) {
+	before, after, ok := strings.Cut(sql, valuesFollow)
 	depth, end := 1, 0
 	for ; end < len(after) && depth > 0; end++ {
 		switch after[end] {
@@ -147,7 +158,7 @@ func fromEach(sql, each string) string {
 	if !ok || depth > 0 {
 		panic("not an INSERT of one row: " + sql)
 	}
-	return before + "SELECT " + after[:end-1] + " FROM " + each + after[end:]
+	return before, after[:end-1], after[end:]
 }
 
 // columnOf returns argument n of all statements as an array, and the type of the

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -44,18 +45,19 @@ func withoutRepeated(asked []ask, places []int, again []repeated) (distinct []in
 }
 
 // lookups returns the statement for some of the calls, which have the same SQL.
-// Each answer gets the rows for its own arguments and no others.
-func (e *postgresEngine) lookups(asked []ask, places []int, answers []found, rows *copied) question {
+// Each answer gets the rows for its own arguments and no others. The first same
+// arguments of all of them are equal.
+func (e *postgresEngine) lookups(same int, asked []ask, places []int, answers []found, rows *copied) question {
 	first := asked[places[0]]
 	if len(places) == 1 {
-		return question{sql: e.rewrite(first.sql), args: first.args, each: func(r postgresRow) error {
+		return question{calls: places, sql: e.rewrite(first.sql), args: first.args, each: func(r postgresRow) error {
 			answers[places[0]].rows = append(answers[places[0]].rows, rows.add(r))
 			return nil
 		}}
 	}
-	args := make([]any, len(first.args))
-	for n, example := range first.args {
-		switch example.(type) {
+	args := slices.Clone(first.args)
+	for n := same; n < len(args); n++ {
+		switch args[n].(type) {
 		case int64:
 			args[n] = column[int64](asked, places, n)
 		case string:
@@ -64,7 +66,7 @@ func (e *postgresEngine) lookups(asked []ask, places []int, answers []found, row
 			args[n] = column[[]byte](asked, places, n)
 		}
 	}
-	return question{sql: e.forAll(first), args: args, each: func(r postgresRow) error {
+	return question{calls: places, sql: e.forAll(same, first), args: args, each: func(r postgresRow) error {
 		to := places[r.Int(0)-1]
 		answers[to].rows = append(answers[to].rows, rows.add(r[1:]))
 		return nil
@@ -83,21 +85,26 @@ func column[T any](asked []ask, places []int, n int) []T {
 var placeholder = regexp.MustCompile(`\$\d+`)
 
 // forAll returns the SQL that runs a statement for each element of arrays of
-// its arguments, and puts the number of the element before its columns. OFFSET
-// keeps PostgreSQL from turning the lookups into a join, which could read a
-// whole table.
-func (e *postgresEngine) forAll(l ask) string {
+// its arguments after the first same ones, and puts the number of the element
+// before its columns. OFFSET keeps PostgreSQL from turning the lookups into a
+// join, which could read a whole table.
+func (e *postgresEngine) forAll(same int, l ask) string {
 	if done, ok := e.sqlForAll.Load(l.sql); ok {
 		return done.(string)
 	}
 	types, _ := arrayTypes(l.args)
 	var arrays, names []string
-	for i, array := range types {
-		n := strconv.Itoa(i + 1)
+	for i := same; i < len(types); i++ {
+		n, array := strconv.Itoa(i+1), types[i]
 		arrays = append(arrays, "CAST($"+n+" AS "+array+")")
 		names = append(names, "a"+n)
 	}
-	one := placeholder.ReplaceAllStringFunc(e.rewrite(l.sql), func(p string) string { return "asked.a" + p[1:] })
+	one := placeholder.ReplaceAllStringFunc(e.rewrite(l.sql), func(p string) string {
+		if n, _ := strconv.Atoi(p[1:]); n <= same {
+			return p
+		}
+		return "asked.a" + p[1:]
+	})
 	done := "SELECT asked.place, found.* FROM unnest(" + strings.Join(arrays, ", ") + ") WITH ORDINALITY AS asked (" + strings.Join(names, ", ") +
 		", place) CROSS JOIN LATERAL (" + one + " OFFSET 0) AS found"
 	e.sqlForAll.Store(l.sql, done)

@@ -18,7 +18,9 @@ type question struct {
 	sql  string
 	args []any
 	each func(postgresRow) error
-	err  error
+	// calls are the places of the calls that it answers.
+	calls []int
+	err   error
 }
 
 // pipeline sends questions in one message and reads their answers. It returns

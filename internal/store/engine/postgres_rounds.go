@@ -70,10 +70,10 @@ type found struct {
 }
 
 // inRound sends the questions of a round on one of its connections.
-func (e *postgresEngine) inRound(caller context.Context, questions []question) error {
+func (e *postgresEngine) inRound(caller context.Context, pool *pgxpool.Pool, questions []question) error {
 	ctx, cancel := context.WithTimeout(caller, roundTime)
 	defer cancel()
-	conn, err := e.rounds.Acquire(ctx)
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		fail(questions, 0, err)
 	} else {
@@ -88,7 +88,11 @@ func (e *postgresEngine) inRound(caller context.Context, questions []question) e
 	if err != nil && caller.Err() != nil {
 		return caller.Err()
 	}
-	e.drop(err)
+	if pool == e.rounds {
+		e.drop(err)
+	} else if errors.Is(err, context.DeadlineExceeded) {
+		pool.Reset()
+	}
 	return err
 }
 
@@ -96,7 +100,8 @@ func (e *postgresEngine) inRound(caller context.Context, questions []question) e
 // the server was demoted, or a migration has changed the columns of a statement
 // that was prepared before.
 func mustReconnect(err error) bool {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "0A000" || pg.Code == "26000") {
+	// Citus uses 0A000 for statements that it does not support, too.
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "0A000" && pg.Routine == "RevalidateCachedQuery" || pg.Code == "26000") {
 		return true
 	}
 	return isReadOnly(err)
@@ -138,7 +143,11 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 	if _, ok := arrayTypes(args); !ok {
 		return alone()
 	}
-	f, err := e.asks.Do(ctx, ask{sql: sql, args: args})
+	do := e.asks.Do
+	if e.isSpread(sql) {
+		do = e.apart.do
+	}
+	f, err := do(ctx, ask{sql: sql, args: args})
 	if err = cmp.Or(err, f.err); errors.Is(err, ErrAlone) {
 		return alone()
 	} else if err != nil {
@@ -156,33 +165,46 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 // and all statements in one message. Tallies come last, because they may have to
 // wait for a lock.
 func (e *postgresEngine) answer(ctx context.Context, asked []ask, answers []found) error {
+	return e.answerOn(ctx, e.rounds, 0, asked, answers)
+}
+
+// answerOn is answer on a connection of a pool. The first same arguments of all
+// calls are equal; if there are any, few lookups are sent as they are, and those
+// that took too long are not made again: a worker does not answer, and others
+// need the connections.
+func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same int, asked []ask, answers []found) error {
 	groups := grouped(asked)
 	rows := &copied{bytes: make([]byte, 0, 512*len(asked))}
-	questions, again := make([]question, len(groups)), []repeated(nil)
-	for g, places := range groups {
+	questions, again := make([]question, 0, len(groups)), []repeated(nil)
+	for _, places := range groups {
 		if asked[places[0]].tally != nil {
-			questions[g] = tallies(asked, places, answers, rows)
+			questions = append(questions, tallies(asked, places, answers, rows))
+			continue
+		}
+		var distinct []int
+		distinct, again = withoutRepeated(asked, places, again)
+		if same > 0 && len(distinct) <= fewLookups {
+			for i := range distinct {
+				questions = append(questions, e.lookups(same, asked, distinct[i:i+1], answers, rows))
+			}
 		} else {
-			var distinct []int
-			distinct, again = withoutRepeated(asked, places, again)
-			questions[g] = e.lookups(asked, distinct, answers, rows)
+			questions = append(questions, e.lookups(same, asked, distinct, answers, rows))
 		}
 	}
-	err := e.inRound(ctx, questions)
+	err := e.inRound(ctx, pool, questions)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // of a single caller
 	}
-	for _, r := range again {
-		answers[r.place].rows = answers[r.first].rows
+	for _, q := range questions {
+		repeatable := asked[q.calls[0]].tally == nil && len(asked) > 1 && !(same > 0 && errors.Is(q.err, context.DeadlineExceeded))
+		if err := e.judge(q.err, repeatable); err != nil {
+			for _, place := range q.calls {
+				answers[place] = found{err: err}
+			}
+		}
 	}
-	for g, places := range groups {
-		err := e.judge(questions[g].err, asked[places[0]].tally == nil && len(asked) > 1)
-		if err == nil {
-			continue
-		}
-		for _, place := range places {
-			answers[place] = found{err: err}
-		}
+	for _, r := range again {
+		answers[r.place] = answers[r.first]
 	}
 	return nil
 }
@@ -245,7 +267,7 @@ func tallies(asked []ask, places []int, answers []found, rows *copied) question 
 		}
 		args[n] = column
 	}
-	return question{sql: asked[places[0]].sql, args: args, each: func(r postgresRow) error {
+	return question{calls: places, sql: asked[places[0]].sql, args: args, each: func(r postgresRow) error {
 		i, ok := slices.BinarySearchFunc(places, r.Int(0), func(place int, key int64) int { return cmp.Compare(asked[place].tally[0], key) })
 		if ok {
 			answers[places[i]].rows = append(answers[places[i]].rows, rows.add(r))

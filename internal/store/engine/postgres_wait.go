@@ -89,9 +89,18 @@ func release(ctx context.Context, conn *pgxpool.Conn) {
 // affected too, and new ones fail quickly.
 func (e *postgresEngine) drop(err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
-		e.pool.Reset()
-		e.rounds.Reset()
+		for _, pool := range e.pools() {
+			pool.Reset()
+		}
 	}
+}
+
+// pools returns all pools of connections; the first is that of transactions.
+func (e *postgresEngine) pools() []*pgxpool.Pool {
+	if e.apart != nil {
+		return []*pgxpool.Pool{e.pool, e.rounds, e.apart.pool}
+	}
+	return []*pgxpool.Pool{e.pool, e.rounds}
 }
 
 // tx returns a Tx on a connection. It does not begin a transaction.

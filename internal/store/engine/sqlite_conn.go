@@ -135,6 +135,12 @@ func bind(stmt *sqlite3.Stmt, i int, arg any) error {
 		return stmt.BindBlob(i, v)
 	case bool:
 		return stmt.BindBool(i, v)
+	case Late:
+		number, known := v()
+		if !known {
+			return errNotKnown
+		}
+		return stmt.BindInt64(i, number)
 	}
 	return fmt.Errorf("cannot bind a %T", arg)
 }

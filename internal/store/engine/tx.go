@@ -33,7 +33,8 @@ type Stmt struct {
 // writer, it is a comment. "/*FOR UPDATE SKIP LOCKED*/" also skips rows that
 // another transaction has locked.
 //
-// Arguments are int64, int, string, []byte, bool or nil.
+// Arguments are int64, int, string, []byte, bool or nil, or [Late] in deferred
+// statements.
 type Tx interface {
 	// Exec runs a statement and returns the number of rows it changed.
 	Exec(sql string, args ...any) (int64, error)

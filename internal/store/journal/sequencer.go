@@ -88,6 +88,9 @@ func (s *Journal) sequenceOnce(ctx context.Context, orgs []access.OrgNo) (given 
 
 // sequenceAll assigns positions to all pending entries of some organisations.
 func (s System) sequenceAll(ctx context.Context, orgs []access.OrgNo) error {
+	if s.j.db.Dialect().Distributed {
+		return s.sequenceApart(ctx, orgs)
+	}
 	for {
 		given, had, err := s.j.sequenceOnce(ctx, orgs)
 		s.announce(ctx, had)
@@ -151,7 +154,7 @@ func (s System) SequencePending(ctx context.Context) error {
 		return nil
 	}
 	orgs, err := s.pendingOrgs(ctx)
-	for chunk := range slices.Chunk(orgs, sequenceOrgs) {
+	for chunk := range slices.Chunk(orgs, s.together()) {
 		err = errors.Join(err, s.sequenceAll(ctx, chunk))
 	}
 	return err
@@ -222,7 +225,7 @@ func (s System) sequenceRound(ctx context.Context, poll *engine.Poll) (err error
 		slices.Sort(orgs)
 		orgs = slices.Compact(orgs)
 	}
-	for chunk := range slices.Chunk(s.j.sequencing.Sound(orgs), sequenceOrgs) {
+	for chunk := range slices.Chunk(s.j.sequencing.Sound(orgs), s.together()) {
 		if together := s.sequenceAll(ctx, chunk); together != nil {
 			err = errors.Join(err, together)
 			s.j.sequencing.Suspect(chunk)

@@ -25,13 +25,13 @@ const (
 	numberIdentifier = `UPDATE patient_identifier SET patient_no = (SELECT patients FROM org_counter WHERE org_no = $1) - $4
 		WHERE org_no = $1 AND system = $2 AND value = $3`
 	addIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
-		SELECT $1, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING RETURNING patient_no`
+		SELECT org_no, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING RETURNING patient_no`
 	// Patients that were imported before there were identifiers have the key of
 	// their external identifier only, which others must not claim.
 	claimExternal = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
 		SELECT $1, $2, $3, 0 WHERE NOT EXISTS (` + ownerOfExternal + `$4) ON CONFLICT DO NOTHING RETURNING patient_no`
 	addExternal = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
-		SELECT $1, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4
+		SELECT org_no, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4
 		AND NOT EXISTS (` + ownerOfExternal + `$5 AND p.id <> $4) ON CONFLICT DO NOTHING RETURNING patient_no`
 	ownerOfExternal   = `SELECT 1 FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id WHERE k.org_no = $1 AND k.key_hash = `
 	dropIdentifier    = `DELETE FROM patient_identifier WHERE org_no = $1 AND system = $2 AND value = $3`

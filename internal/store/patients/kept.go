@@ -25,7 +25,7 @@ func (o Org) insertCorrection(patientNo int64, rec *pain.Record, kept keptText) 
 	stmt := o.insertRecord(patientNo, rec)
 	stmt.Alike = 0 // each correction selects from a different row
 	stmt.SQL = `INSERT INTO clinical_record (org_no, patient_no, created_at, id, recorded_at, data_type, status, corrects, value, notes, source, author, encounter_id, root, version, kept)
-		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, COALESCE(root, id), COALESCE(version, 1) + 1, CASE WHEN $14 = 1 THEN kept ELSE CAST($15 AS TEXT) END
+		SELECT org_no, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, COALESCE(root, id), COALESCE(version, 1) + 1, CASE WHEN $14 = 1 THEN kept ELSE CAST($15 AS TEXT) END
 		FROM clinical_record WHERE org_no = $1 AND id = $8`
 	carry := int64(0)
 	if kept.carry {

@@ -54,19 +54,39 @@ func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, claimed []pain.Identifie
 
 // keepPatients stores new patients with consecutive numbers.
 func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain.Identifier, changes []journal.Change) {
-	insert := insertPatient
-	if !o.db.Shared() {
+	tx.Last(o.journal.Entry(o.org, changes...)...)
+	insert, last := insertPatient, func(after int64) any { return after }
+	count := engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), int64(len(people))}}
+	switch d := o.db.Dialect(); {
+	case d.Distributed:
+		insert = insertPatientNumbered
+		last = returnsNumber(&count)
+	case !d.Shared:
 		insert = insertPatientAlone
 	}
-	tx.Last(o.journal.Entry(o.org, changes...)...)
-	tx.Last(engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), int64(len(people))}})
+	tx.Last(count)
 	for i, p := range people {
 		after := int64(len(people) - 1 - i) // the number of patients with higher numbers
 		tx.Last(engine.Stmt{SQL: insert, Alike: 1,
-			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON(), after})})
+			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON(), last(after)})})
 	}
 	for i := range people {
 		o.numberIdentifiers(tx, claimed[i], int64(len(people)-1-i))
+	}
+}
+
+// returnsNumber lets the statement that counts new patients return the highest
+// number. It returns the argument for the number of the patient with some after
+// it.
+func returnsNumber(count *engine.Stmt) func(after int64) any {
+	highest := int64(0)
+	count.SQL += ` RETURNING patients`
+	count.Each = func(r engine.Row) error {
+		highest = r.Int(0)
+		return nil
+	}
+	return func(after int64) any {
+		return engine.Late(func() (int64, bool) { return highest - after, highest > 0 })
 	}
 }
 
@@ -79,6 +99,10 @@ var (
 	// form.
 	insertPatientAlone = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
 		VALUES ($1, (SELECT patients FROM org_counter WHERE org_no = $1) - $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 10)
+	// insertPatientNumbered is the same for Citus, which can only insert what it
+	// selects by planning the statement for every shard, every time.
+	insertPatientNumbered = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
+		VALUES ($1, $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 10)
 	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 		FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, 0)
 	readPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/

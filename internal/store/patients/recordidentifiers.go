@@ -99,7 +99,7 @@ func (o Org) replaceRecordIdentifiers(corrected id.Record, list []RecordIdentifi
 		SELECT COALESCE(root, id) FROM clinical_record WHERE org_no = $1 AND id = $2)`, Args: []any{int64(o.org), corrected.Bytes()}}}
 	for _, one := range list {
 		stmts = append(stmts, engine.Stmt{SQL: `INSERT INTO record_identifier (org_no, system, value, root, resource)
-			SELECT $1, $2, $3, COALESCE(root, id), $5 FROM clinical_record WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING`,
+			SELECT org_no, $2, $3, COALESCE(root, id), $5 FROM clinical_record WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING`,
 			Args: []any{int64(o.org), one.System, one.Value, corrected.Bytes(), one.Resource}})
 	}
 	return stmts

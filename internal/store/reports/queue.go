@@ -102,7 +102,7 @@ func (o Org) queue(ctx context.Context, of work, q queued, c journal.Change, key
 				Args: []any{int64(o.org)}},
 			engine.Stmt{SQL: `INSERT INTO report (org_no, report_no, id, client_id, report_type, format, title, parameters, patient_id, status, progress,
 				as_of, created_at, error, queued_at, node, lease_until, fence, tries)
-				SELECT $1, reports, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, '', $12, '', 0, 0, 0 FROM report_counter WHERE org_no = $1`,
+				SELECT org_no, reports, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, '', $12, '', 0, 0, 0 FROM report_counter WHERE org_no = $1`,
 				Args: []any{int64(o.org), of.key(), j.Client.Bytes(), of.typeCode(), q.format, q.title, q.parameters, patient,
 					Pending.code(), engine.Millis(q.asOf), engine.Millis(j.CreatedAt), engine.Millis(at)}},
 		)

@@ -95,7 +95,7 @@ func (o Org) CreateWebhook(ctx context.Context, w *Webhook, secret string, c jou
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 				Args: []any{int64(o.org), no, w.ID.Bytes(), w.Version, engine.Millis(w.CreatedAt), w.URL, joinTypes(w.Events), w.Description, number(w.Enabled), w.DisabledReason, sealed, owner}},
 			engine.Stmt{SQL: `INSERT INTO webhook_cursor (org_no, webhook_no, pos, open, pending, failure, claim)
-				SELECT $1, $2, pos, $3, 0, '', 0 FROM journal_head WHERE org_no = $1`, Args: []any{int64(o.org), no, []byte{}}},
+				SELECT org_no, $2, pos, $3, 0, '', 0 FROM journal_head WHERE org_no = $1`, Args: []any{int64(o.org), no, []byte{}}},
 		)
 		tx.Last(o.journal.Entry(o.org, c)...)
 		return out, nil

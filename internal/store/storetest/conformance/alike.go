@@ -14,6 +14,10 @@ import (
 func rowsAlike(t *testing.T, open func() *store.Store) {
 	s := open()
 	storetest.Exec(t, s, `CREATE TABLE alike (org_no BIGINT, no BIGINT, word TEXT, bytes BYTEA, void BYTEA, double BIGINT, PRIMARY KEY (org_no, no))`)
+	if s.Database().Dialect().Distributed {
+		storetest.Texts(t, s, 0, `SELECT create_distributed_table('alike', 'org_no', colocate_with => 'patient')`)
+		s = open()
+	}
 	storetest.Exec(t, s, `INSERT INTO setting (name, value) VALUES ('two', $1)`, []byte("2"))
 	insert := func(org, no int64, word, bytes any) engine.Stmt {
 		return engine.Stmt{SQL: `INSERT INTO alike (org_no, no, word, bytes, void, double) VALUES ($1, CAST($2 AS BIGINT), $3, $4, $5, 2 * (CAST($2 AS BIGINT) + 0)) ON CONFLICT (org_no, no) DO UPDATE SET word = excluded.word`,

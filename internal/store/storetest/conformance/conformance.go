@@ -33,6 +33,7 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 		"a lookup behind a lock":          lookupBehindALock,
 		"combined writes":                 combinedWrites,
 		"rows alike":                      rowsAlike,
+		"late arguments":                  lateArguments,
 		"a shared transaction":            sharedTransaction,
 	} {
 		t.Run(name, func(t *testing.T) {

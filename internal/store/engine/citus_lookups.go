@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Lookups in distributed tables have rounds of their own, one set for each
+// organisation:
+//   - Citus can send a statement to one worker only if it contains the
+//     organisation as a single argument, so a statement cannot serve several.
+//   - It refuses generic plans for most statements.
+//   - A worker that does not answer must not hold up what is on others, nor
+//     counting, which is done on the coordinator.
+const (
+	// fewLookups is how many lookups are sent as separate statements. Each costs
+	// about 0.3 ms of CPU time; one for all of them has to be planned with its
+	// arguments every time, which alone costs 0.5 ms.
+	fewLookups = 2
+	// apartConns bounds the connections for these rounds.
+	apartConns = 8
+)
+
+// apart makes lookups in distributed tables.
+type apart struct {
+	e    *postgresEngine
+	pool *pgxpool.Pool
+
+	mu   sync.Mutex
+	orgs map[int64]*orgLookups // those that have calls
+}
+
+type orgLookups struct {
+	*Rounds[ask, found]
+	calls int
+}
+
+// openApart opens the connections for lookups in distributed tables.
+func (e *postgresEngine) openApart(ctx context.Context, cfg *pgxpool.Config) (err error) {
+	cfg = roundsConfig(cfg, apartConns)
+	cfg.MaxConns = apartConns
+	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err == nil {
+		e.apart = &apart{e: e, pool: pool, orgs: map[int64]*orgLookups{}}
+	}
+	return postgresError(err)
+}
+
+// do makes a lookup, whose first argument is the organisation, in the next round
+// of the organisation. Tallies that were meant to be sent with it are sent beside
+// it.
+func (a *apart) do(ctx context.Context, q ask) (found, error) {
+	go a.e.asks.Start()
+	org := q.args[0].(int64)
+	own := a.join(org)
+	defer a.leave(org, own)
+	return own.Do(ctx, q)
+}
+
+// join returns the rounds of an organisation after adding one call to their count.
+func (a *apart) join(org int64) *orgLookups {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	own := a.orgs[org]
+	if own == nil {
+		own = &orgLookups{Rounds: NewRounds(RoundsConfig{Lanes: 1, Spare: 1, Most: callsPerRound}, func(ctx context.Context, asked []ask, answers []found) error {
+			return a.e.answerOn(ctx, a.pool, 1, asked, answers)
+		})}
+		a.orgs[org] = own
+	}
+	own.calls++
+	return own
+}
+
+func (a *apart) leave(org int64, own *orgLookups) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if own.calls--; own.calls == 0 {
+		delete(a.orgs, org)
+	}
+}
