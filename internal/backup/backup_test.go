@@ -308,9 +308,10 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// join creates an organisation with a member who owns an endpoint.
+// join creates a member who owns an endpoint, and for each tenth member an
+// organisation.
 func join(s *store.Store, n int) error {
-	a, err := s.System().CreateAccount(context.Background(), fmt.Sprint("Newcomer ", n), storetest.NewMember(n, access.Administrator))
+	a, err := s.System().CreateAccount(context.Background(), fmt.Sprint("Newcomer ", n/10), storetest.NewMember(n, access.Administrator))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package backup_test
 import (
 	"maps"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"anodyne.example/anodyne/internal/backup"
@@ -53,7 +54,7 @@ func TestRestoreBetweenLayouts(t *testing.T) {
 			source := start(t, layouts[from](t))
 			who := fill(t, source, 50)
 			for n := range 5 { // organisations on every worker
-				if err := join(source, n); err != nil {
+				if err := join(source, 10*n); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -87,6 +88,25 @@ func TestRestoreBrokenOffOnCitus(t *testing.T) {
 	lives(t, restored, who)
 }
 
+// A backup during which shards move to another worker fails: some of its rows
+// would be of another moment.
+func TestBackupWhileShardsMove(t *testing.T) {
+	pgcluster.NeedsCitus(t)
+	s := storetest.Open(t, storetest.Postgres)
+	who := fill(t, s, 5)
+	err := s.System().Dump(t.Context(), func(*engine.Dump) error {
+		return s.Database().Read(t.Context(), func(tx engine.Tx) error {
+			return tx.Query(`SELECT citus_move_shard_placement(p.shardid, p.nodename, p.nodeport, n.nodename, n.nodeport, 'block_writes')
+				FROM pg_dist_shard_placement p JOIN pg_dist_node n ON n.groupid > 0 AND n.nodeport <> p.nodeport
+				WHERE p.shardid = get_shard_id_for_distribution_column('patient', CAST($1 AS BIGINT))`, nil, int64(who.Org))
+		})
+	})
+	if err == nil || !strings.Contains(err.Error(), "moved shards") {
+		t.Errorf("got %v", err)
+	}
+	write(t, s, testKey(t, hexKey))
+}
+
 // A database on one server moves to a Citus cluster by distributing its tables.
 func TestDistributeKeepsEverything(t *testing.T) {
 	pgcluster.NeedsCitus(t)
@@ -94,7 +114,7 @@ func TestDistributeKeepsEverything(t *testing.T) {
 	source := start(t, cfg)
 	who := fill(t, source, 50)
 	for n := range 5 {
-		if err := join(source, n); err != nil {
+		if err := join(source, 10*n); err != nil {
 			t.Fatal(err)
 		}
 	}
