@@ -201,9 +201,11 @@ func (c *elector) resign(ctx context.Context) {
 	}
 }
 
+// tell does not wait for the disk: after a crash of the server, nodes poll
+// anyway.
 func (e *postgresEngine) tell(ctx context.Context, channel, text string) error {
 	return e.read(ctx, func(tx Tx) error {
-		return tx.Query("SELECT pg_notify($1, $2)", nil, channel, text)
+		return tx.Query("SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", nil, channel, text)
 	})
 }
 

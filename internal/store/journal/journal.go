@@ -40,6 +40,8 @@ type Journal struct {
 	toldWritten atomic.Int64
 	// followers are notified of the organisations whose journals have grown.
 	followers followers
+	// name identifies this process in notifications.
+	name string
 }
 
 // Open opens the journal, including its files in dir: the spool of audit lines
@@ -50,7 +52,7 @@ func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Regist
 		return nil, err
 	}
 	j := &Journal{db: db, auditKey: auditKey, spool: spool, witness: newWitness(dir, auditKey), counts: newMetrics(registry, db),
-		written: signal.New(), positioned: signal.New()}
+		written: signal.New(), positioned: signal.New(), name: newName()}
 	j.sealing = worker.NewOrgs(registry, db.Log, "sealer")
 	if db.Dialect().Sequenced { // there is no sequencer on SQLite
 		j.sequencing = worker.NewOrgs(registry, db.Log, "sequencer")

@@ -151,11 +151,11 @@ func (s *Journal) changed(orgs []access.OrgNo, err error) error {
 	return err
 }
 
-// printOrgs encodes a list of organisations for other nodes. It returns "" if
-// the list is too long.
+// printOrgs encodes a list of organisations for other nodes. It returns a text
+// that stands for any organisation if the list is too long.
 func printOrgs(orgs []access.OrgNo) string {
 	if len(orgs) > orgSetMost/4 { // PostgreSQL limits a notification to less than 8000 bytes
-		return ""
+		return "any"
 	}
 	text := make([]byte, 0, 64)
 	for i, org := range orgs {
@@ -172,7 +172,7 @@ func parseOrgs(text string) (orgs []access.OrgNo) {
 	for field := range strings.FieldsSeq(text) {
 		org, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return nil // from a node of a different version
+			return nil // any, or from a node of a different version
 		}
 		orgs = append(orgs, access.OrgNo(org))
 	}
