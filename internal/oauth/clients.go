@@ -38,17 +38,37 @@ func (c *cache) putClient(clientID id.Client, hash [sha256.Size]byte, found clie
 	remember(c, c.clients, shownSecret{clientID, hash}, found, epoch)
 }
 
-// usedSecret records that the last use of a secret is stored, so that it is
-// not written again for every token.
-func (c *cache) usedSecret(client *clients.Client, now time.Time) {
-	if len(client.Secret.Hash) != sha256.Size {
-		return // it used none
+// claimUse makes a caller the one that stores the last use of a secret, if that
+// is due. Others that use it in the meantime need not, so that only one of many
+// parallel requests of a client writes to that row. If the caller fails, it must
+// call unclaim.
+func (c *cache) claimUse(client *clients.Client, now time.Time) (unclaim func()) {
+	secret := &client.Secret
+	if len(secret.Hash) != sha256.Size || now.Sub(secret.UsedAt) < clients.LastUsedGrain {
+		return func() {}
 	}
+	key := shownSecret{client.ID, [sha256.Size]byte(secret.Hash)}
+	before := secret.UsedAt
+	if latest := c.setUse(key, before, now); !latest.Equal(before) {
+		secret.UsedAt = latest
+		return func() {}
+	}
+	return func() { c.setUse(key, now, before) }
+}
+
+// setUse replaces the last use of a cached secret and returns what it was. It
+// does not change another one than old.
+func (c *cache) setUse(key shownSecret, old, use time.Time) (was time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := shownSecret{client.ID, [sha256.Size]byte(client.Secret.Hash)}
-	if known, ok := c.clients[key]; ok && now.Sub(known.Secret.UsedAt) >= clients.LastUsedGrain {
-		known.Secret.UsedAt = now
+	known, ok := c.clients[key]
+	if !ok {
+		return old
+	}
+	was = known.Secret.UsedAt
+	if was.Equal(old) {
+		known.Secret.UsedAt = use
 		c.clients[key] = known
 	}
+	return was
 }

@@ -138,6 +138,33 @@ func TestLastUseOfARememberedSecret(t *testing.T) {
 	})
 }
 
+// Of parallel requests with the same secret, one stores its last use. If it
+// fails, another does.
+func TestOneRequestStoresTheLastUse(t *testing.T) {
+	t.Parallel()
+	var c cache
+	c.init()
+	hash, now := sha256.Sum256([]byte("secret")), time.Now()
+	before := now.Add(-2 * clients.LastUsedGrain)
+	known := clients.Client{Secret: clients.Secret{Hash: hash[:], UsedAt: before}}
+	c.putClient(known.ID, hash, known, 0)
+	use := func(stores bool) (unclaim func()) {
+		t.Helper()
+		client := known // as each request has read it before the first one has an answer
+		unclaim = c.claimUse(&client, now)
+		if (client.Secret.UsedAt == before) != stores {
+			t.Errorf("last used at %v; stores %v", client.Secret.UsedAt, stores)
+		}
+		return unclaim
+	}
+	failed := use(true)
+	use(false)()
+	use(false)
+	failed()
+	use(true)
+	use(false)
+}
+
 func TestRememberedClientsAreBounded(t *testing.T) {
 	t.Parallel()
 	var c cache

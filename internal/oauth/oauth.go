@@ -93,14 +93,15 @@ func (a *Authority) Issue(ctx context.Context, c *clients.Client, scope string) 
 		return access.Grant{}, err
 	}
 	token, hash := a.mark.newToken()
+	unclaim := a.cache.claimUse(c, a.now())
 	issued, err := a.store.IssueToken(ctx, c, hash, asked, Lifetime)
+	if err == nil && !issued {
+		err = errClient // the cached client has been revoked since
+	}
 	if err != nil {
+		unclaim()
 		return access.Grant{}, err
 	}
-	if !issued {
-		return access.Grant{}, errClient // the cached client has been revoked since
-	}
-	a.cache.usedSecret(c, a.now())
 	return access.Grant{Token: token, Lifetime: Lifetime, Scope: asked}, nil
 }
 
