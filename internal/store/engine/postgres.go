@@ -186,7 +186,8 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 
 // transaction runs fn once. BEGIN is sent together with the first statement,
 // and the deferred statements together with COMMIT. If fn only defers
-// statements, everything is sent in one message.
+// statements, everything is sent in one message. A single statement is a
+// transaction by itself.
 func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin string, fn func(Tx) error) (err error) {
 	tx := e.tx(ctx, conn)
 	tx.begin = begin
@@ -208,7 +209,11 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin 
 		return nil
 	}
 	forgetWarning(conn)
-	err = tx.sendLast()
+	if !tx.begun() && len(tx.last) == 1 && begin == "BEGIN" && encodable(tx.last[0].Args) {
+		err = tx.only(&tx.last[0])
+	} else {
+		err = tx.sendLast()
+	}
 	if err == nil && warned(conn) {
 		return errUnconfirmed
 	}

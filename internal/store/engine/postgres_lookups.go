@@ -92,7 +92,7 @@ func (e *postgresEngine) forAll(same int, l ask) string {
 	if done, ok := e.sqlForAll.Load(l.sql); ok {
 		return done.(string)
 	}
-	types, _ := arrayTypes(l.args)
+	types := arrayTypes(l.args)
 	var arrays, names []string
 	for i := same; i < len(types); i++ {
 		n, array := strconv.Itoa(i+1), types[i]
@@ -111,9 +111,21 @@ func (e *postgresEngine) forAll(same int, l ask) string {
 	return done
 }
 
-// arrayTypes returns the array types of arguments. ok is false if there are
-// none, or some that rounds do not know.
-func arrayTypes(args []any) (types []string, ok bool) {
+// gatherable reports whether a call can be part of a round: it has arguments, and
+// arrayTypes knows their types.
+func gatherable(args []any) bool {
+	for _, arg := range args {
+		switch arg.(type) {
+		case int64, string, []byte:
+		default:
+			return false
+		}
+	}
+	return len(args) > 0
+}
+
+// arrayTypes returns the array types of arguments.
+func arrayTypes(args []any) (types []string) {
 	for _, arg := range args {
 		switch arg.(type) {
 		case int64:
@@ -122,11 +134,9 @@ func arrayTypes(args []any) (types []string, ok bool) {
 			types = append(types, "TEXT[]")
 		case []byte:
 			types = append(types, "BYTEA[]")
-		default:
-			return nil, false
 		}
 	}
-	return types, len(types) > 0
+	return types
 }
 
 // copied holds rows after the connection has moved on.

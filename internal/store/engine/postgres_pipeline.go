@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -29,8 +30,6 @@ type question struct {
 //
 // It does what [postgresTx.Many] does, with less work for each statement.
 func (e *postgresEngine) pipeline(ctx context.Context, conn *pgx.Conn, questions []question) error {
-	ctx, cancel := context.WithTimeout(ctx, silence)
-	defer cancel()
 	descriptions := make([]*pgconn.StatementDescription, len(questions))
 	sent := make([]string, 0, len(questions))
 	for i := range questions {
@@ -65,6 +64,24 @@ func (e *postgresEngine) pipeline(ctx context.Context, conn *pgx.Conn, questions
 		}
 	}
 	return p.Close()
+}
+
+// only runs a statement as a transaction of its own, without BEGIN and COMMIT.
+// Its arguments must be encodable.
+func (t *postgresTx) only(s *Stmt) error {
+	ctx, cancel := t.limited()
+	defer cancel()
+	asked := []question{{sql: t.e.rewrite(s.SQL), args: s.Args, each: func(r postgresRow) error {
+		if s.Each == nil {
+			return nil
+		}
+		return s.Each(r)
+	}}}
+	err := cmp.Or(t.e.pipeline(ctx, t.conn, asked), asked[0].err)
+	if mustReconnect(err) {
+		_ = t.conn.Close(ctx)
+	}
+	return err
 }
 
 // answer reads the answer to a question, up to the end of its transaction.
@@ -139,6 +156,18 @@ func encode(args []any, types []uint32) (values [][]byte, formats []int16) {
 		}
 	}
 	return values, formats
+}
+
+// encodable reports whether encode knows the types of all arguments.
+func encodable(args []any) bool {
+	for _, arg := range args {
+		switch arg.(type) {
+		case int64, string, []byte, []int64, []string, [][]byte, nil:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // texts returns an array of texts or bytes.

@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 
 	"anodyne.example/anodyne/internal/store/engine"
@@ -42,5 +44,55 @@ func TestConnectionLostWhilePreparing(t *testing.T) {
 		return nil
 	}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A write of one statement is sent without BEGIN and COMMIT, and is stored or
+// fails like any other.
+func TestWriteOfOneStatement(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	database := storetest.Database(t, storetest.Postgres)
+	var sent [][]string
+	database.Observe = func(ctx context.Context, sql ...string) {
+		if ctx.Value(key{}) != nil {
+			sent = append(sent, slices.Clone(sql))
+		}
+	}
+	s := storetest.Start(t, database)
+	storetest.Exec(t, s, `CREATE TABLE one (n bigint PRIMARY KEY, name text)`)
+	const insert = `INSERT INTO one (n, name) VALUES ($1, $2)`
+	var returned []int64
+	write := func(stmts ...engine.Stmt) error {
+		return s.Database().Write(context.WithValue(t.Context(), key{}, true), func(tx engine.Tx) error {
+			tx.Last(stmts...)
+			return nil
+		})
+	}
+	add := func(n any) engine.Stmt { return engine.Stmt{SQL: insert, Args: []any{n, "x"}} }
+	one := engine.Stmt{SQL: insert + ` RETURNING n`, Args: []any{int64(1), nil}, Each: func(r engine.Row) error {
+		returned = append(returned, r.Int(0))
+		return nil
+	}}
+	if err := write(one); err != nil || !slices.Equal(returned, []int64{1}) {
+		t.Errorf("error %v, returned %v", err, returned)
+	}
+	if err := write(add(2)); err != nil { // an int, which only the driver encodes
+		t.Error(err)
+	}
+	if err := write(add(int64(2))); err == nil {
+		t.Error("stored twice")
+	}
+	if err := write(add(int64(3)), add(int64(2))); err == nil {
+		t.Error("stored twice")
+	}
+	if err := write(add(int64(4))); err != nil {
+		t.Error(err)
+	}
+	if n := storetest.Number(t, s, `SELECT CAST(sum(n) AS BIGINT) FROM one`); n != 1+2+4 {
+		t.Errorf("stored %d", n)
+	}
+	if want := [][]string{{one.SQL}, {"BEGIN", insert, "COMMIT"}, {insert}, {"BEGIN", insert, insert, "COMMIT"}, {"ROLLBACK"}, {insert}}; !slices.EqualFunc(sent, want, slices.Equal) {
+		t.Errorf("sent %q, want %q", sent, want)
 	}
 }

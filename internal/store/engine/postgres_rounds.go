@@ -140,7 +140,7 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 	alone := func() error {
 		return e.read(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
 	}
-	if _, ok := arrayTypes(args); !ok {
+	if !gatherable(args) {
 		return alone()
 	}
 	do := e.asks.Do

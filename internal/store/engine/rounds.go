@@ -309,7 +309,9 @@ func (r *Rounds[Q, A]) carryOut(ctx context.Context, this *round[Q, A]) {
 			c.answer = answers[i]
 		}
 	}
-	close(this.done)
+	// Those who are told come first: the callers wait for what they do, too, such
+	// as admitting the request that was counted, and need not wait twice.
+	defer close(this.done)
 	for _, c := range calls {
 		if c.tell != nil {
 			c.tell(c.answer, c.err)
