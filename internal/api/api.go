@@ -110,13 +110,16 @@ type API struct {
 	mapping fhirMapping
 	// behindTLS is set if BaseURL is an https address.
 	behindTLS bool
-	lines     requestLines
-	waiters   *waiters
+	// boundsLookups is that of the store.
+	boundsLookups bool
+	lines         requestLines
+	waiters       *waiters
 }
 
 // New returns an API with this configuration.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://"), mapping: fhirMapping{cfg.FHIR}}
+	a.boundsLookups = cfg.Store != nil && cfg.Store.BoundsLookups()
 	a.waiters = newWaiters(cfg.MaxWaiting)
 	a.routes = a.table()
 	a.metrics = newMetrics(cfg.Registry, a.routes)
@@ -165,7 +168,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // from the client's allowance. Without a valid token, the request counts for
 // the source address instead.
 func (a *API) admit(x *exchange) error {
-	p, err := a.Authority.Verify(x.ctx(), x.r.Header["Authorization"])
+	p, err := a.Authority.Verify(x.lookupCtx(), x.r.Header["Authorization"])
 	if err != nil {
 		return a.refuse(x, err)
 	}
@@ -190,7 +193,7 @@ func (a *API) take(x *exchange, p *access.Principal) error {
 // that it is refused.
 func (a *API) begin(x *exchange, p *access.Principal) (err error) {
 	x.principal, x.org = p, a.Store.For(p)
-	if x.ticket, err = a.Limiter.Begin(x.ctx(), p.Client, p.Tier.Limit(), 1); err != nil {
+	if x.ticket, err = a.Limiter.Begin(x.lookupCtx(), p.Client, p.Tier.Limit(), 1); err != nil {
 		x.limited(a.Limiter.Peek(p.Client, p.Tier.Limit()))
 		return err
 	}
@@ -209,7 +212,7 @@ func (x *exchange) settle() error {
 		return nil
 	}
 	x.counting = false
-	d, err := x.ticket.Await(x.ctx())
+	d, err := x.ticket.Await(x.lookupCtx())
 	if err != nil {
 		x.limited(x.api.Limiter.Peek(x.principal.Client, x.principal.Tier.Limit()))
 		return err
@@ -315,4 +318,13 @@ func (x *exchange) ctx() context.Context {
 		x.limitedTo, x.release = context.WithDeadline(x.r.Context(), x.began.Add(x.api.AnswerTime))
 	}
 	return x.limitedTo
+}
+
+// lookupCtx is ctx for counting and for a lookup by key. If the store bounds
+// these anyway, it saves the timer of a deadline, unless time has passed already.
+func (x *exchange) lookupCtx() context.Context {
+	if x.limitedTo == nil && x.api.boundsLookups && time.Since(x.began) < x.api.AnswerTime/8 {
+		return x.r.Context()
+	}
+	return x.ctx()
 }

@@ -111,7 +111,7 @@ func (a *API) getPatient(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	var version int64
-	err = x.org.ShowPatient(x.ctx(), patientID, func(p patients.PatientRow) {
+	err = x.org.ShowPatient(x.lookupCtx(), patientID, func(p patients.PatientRow) {
 		version = p.Version
 		x.buf = pain.AppendRow(x.buf, &p)
 	})

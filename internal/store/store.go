@@ -199,6 +199,10 @@ func (s *Store) Engine() string { return s.db.Engine() }
 // Shared reports whether several nodes can serve the database at once.
 func (s *Store) Shared() bool { return s.db.Shared() }
 
+// BoundsLookups reports whether lookups and counts end within about a minute
+// even if their context has no deadline and the database hangs.
+func (s *Store) BoundsLookups() bool { return s.db.Dialect().Gathers }
+
 // Ping returns an error if the database does not respond or does not accept
 // writes.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
