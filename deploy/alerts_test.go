@@ -66,8 +66,9 @@ var trials = map[string]trial{
 	"AnodyneCohortsThrash":   {course: course{hold: 40 * time.Minute, ongoing: true}, fault: loadMany, shows: by("anodyne_cohort_loads_total", 10)},
 }
 
-// Alerts about processes, which have their own tests below.
-var ofProcesses = []string{"AnodyneFilesRunOut", "AnodyneRestarts"}
+// Alerts about processes, which have their own tests below, and about a Citus
+// cluster, which e2e tests.
+var ofProcesses = []string{"AnodyneFilesRunOut", "AnodyneRestarts", "AnodyneStoreWorkersDown"}
 
 // TestAlertsFire causes the fault behind each alert in a running server, checks
 // that its metrics change, and lets promtool evaluate the rule on them.

@@ -8,34 +8,58 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/faulttest"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 // TestFaultWorkerKilled kills a worker of a Citus cluster under load. Requests of
-// organisations on the other one never fail; those on the killed one get 503 until it
-// is back. Nothing acknowledged is lost.
+// organisations on the other one never fail, and neither do their webhooks, reports,
+// audit logs and erasures; requests of organisations on the killed one get 503 until
+// it is back. Nothing acknowledged is lost.
 func TestFaultWorkerKilled(t *testing.T) {
-	cluster := pgcluster.StartCitus(t)
+	cluster := pgcluster.StartCitus(t, 2)
 	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
 	s.must("migrate", "--distribute")
-	n := s.node(0)
+	nodes := make([]*node, 3)
+	for i := range nodes {
+		nodes[i] = s.launch(i, "--dev", "--admin-listen", "127.0.0.1:0")
+	}
+	for _, n := range nodes {
+		n.ready()
+	}
 	hit, spared := spread(s, cluster)
 	lost, kept := newLoad(newLedger(t), faulttest.Seed(t)), newLoad(newLedger(t), faulttest.Seed(t))
 	lost.away = true
-	onLost, onKept := dial(n, hit), dial(n, spared)
+	onLost, onKept := dial(nodes[0], hit[:1]), dial(nodes[1], spared[:1])
 	for _, c := range append(onLost, onKept...) {
 		if _, err := c.Token(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
+	beside, after := newNeighbour(t, nodes[2], spared[1]), newNeighbour(t, nodes[2], hit[1])
+	after.live()
 	endLost, endKept := lost.background(onLost), kept.background(onKept)
+	all := func(what string, holds func(*node) bool) {
+		t.Helper()
+		for _, n := range nodes {
+			eventually(t, 2*patience, what, func() bool { return holds(n) })
+		}
+	}
+	metrics := func(line string) func(*node) bool {
+		return func(n *node) bool {
+			_, text := fetch(t, n.admin+"/metrics")
+			return strings.Contains(text, line+"\n")
+		}
+	}
 	for range faulttest.Rounds(t, 1) {
 		lost.answered(t, 2*patience, 50)
 		kept.answered(t, 2*patience, 50)
+		beside.live()
 		cluster.Kill(1)
 		_, err := onLost[0].Patients(t.Context(), client.PatientQuery{})
 		if !client.IsCode(err, client.CodeServiceUnavailable) {
@@ -43,27 +67,173 @@ func TestFaultWorkerKilled(t *testing.T) {
 		} else {
 			lost.away503(err)
 		}
-		eventually(t, patience, "readyz to say degraded", func() bool { return strings.Contains(page(t, n, "/readyz"), "degraded") })
+		if text := page(t, nodes[0], "/readyz"); !strings.Contains(text, "degraded") {
+			t.Errorf("after that, readyz says %s", text)
+		}
+		for range 3 {
+			beside.live()
+		}
 		kept.answered(t, 2*patience, 100)
+		all("readyz to say degraded", func(n *node) bool { return strings.Contains(page(t, n, "/readyz"), "degraded") })
+		all("a worker to be down", metrics(`anodyne_store_workers{state="down"} 1`))
+		beside.live()
 		cluster.Restart(1)
+		began := time.Now()
 		lost.answered(t, 2*patience, 100)
-		eventually(t, patience, "readyz to say ready", func() bool { return strings.Contains(page(t, n, "/readyz"), `"ready"`) })
+		t.Logf("100 requests were answered %v after the restart", time.Since(began).Round(time.Second/10))
+		after.live()
+		all("readyz to say ready", func(n *node) bool { return strings.Contains(page(t, n, "/readyz"), `"ready"`) })
+		all("all workers to be up", metrics(`anodyne_store_workers{state="down"} 0`))
 	}
 	endLost()
 	endKept()
 	lost.verifyAll(onLost)
 	kept.verifyAll(onKept)
-	n.terminate()
+	beside.read()
+	after.read()
+	all("no alarm", metrics("anodyne_audit_seal_broken 0"))
+	for _, n := range nodes {
+		n.terminate()
+	}
 	s.check()
 }
 
-// spread makes clients of organisations on the first worker, and of others on
+// TestFaultCoordinatorKilled kills the coordinator of a Citus cluster under load:
+// all requests fail with 503 until it is back, and nothing acknowledged is lost.
+func TestFaultCoordinatorKilled(t *testing.T) {
+	cluster := pgcluster.StartCitus(t, 2)
+	(&service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}).must("migrate", "--distribute")
+	outages(t, cluster.DSN(), outage{name: "coordinator killed", away: func() func() {
+		cluster.Kill(0)
+		return func() { cluster.Restart(0) }
+	}})
+}
+
+// TestFaultRebalance adds a worker to a Citus cluster under load, and moves
+// shards to it. Requests may fail with 503 meanwhile; nothing acknowledged is lost.
+func TestFaultRebalance(t *testing.T) {
+	cluster := pgcluster.StartCitus(t, 3)
+	cluster.Ask(`SELECT citus_remove_node(` + cluster.Address(3) + `)`)
+	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
+	s.must("migrate", "--distribute")
+	nodes := s.nodes(2)
+	first, second := spread(s, cluster)
+	var loads []*load
+	var clients [][]*client.Client
+	var ends []func()
+	for i, app := range []application{first[0], second[0]} {
+		loads, clients = append(loads, newLoad(newLedger(t), faulttest.Seed(t))), append(clients, dial(nodes[i], []application{app}))
+		loads[i].away = true
+		ends = append(ends, loads[i].background(clients[i]))
+	}
+	answered := func() {
+		t.Helper()
+		for _, l := range loads {
+			l.answered(t, 2*patience, 100)
+		}
+	}
+	answered()
+	cluster.Ask(`SELECT citus_add_node(` + cluster.Address(3) + `)`)
+	cluster.Ask(`SELECT citus_rebalance_start()`)
+	began := time.Now()
+	eventually(t, 5*patience, "the rebalancing to end", func() bool {
+		state := cluster.Ask(`SELECT state FROM citus_rebalance_status()`)
+		if state == "failed" || state == "cancelled" {
+			t.Fatal(cluster.Ask(`SELECT details FROM citus_rebalance_status()`))
+		}
+		return state == "finished"
+	})
+	t.Logf("rebalanced within %v", time.Since(began).Round(time.Second))
+	answered()
+	for _, end := range ends {
+		end()
+	}
+	if moved := cluster.Ask(`SELECT count(*) > 0 FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid WHERE n.nodeport = ` + strings.TrimPrefix(cluster.Address(3), "'127.0.0.1', ")); moved != "t" {
+		t.Error("the new worker has no shards")
+	}
+	for i, l := range loads {
+		l.verifyAll(clients[i])
+	}
+	for _, n := range nodes {
+		n.terminate()
+	}
+	s.check()
+}
+
+// neighbour is an organisation that uses everything the service does in the
+// background.
+type neighbour struct {
+	t      *testing.T
+	c      *client.Client
+	to     *receiver
+	lives  int
+	erased []string
+}
+
+func newNeighbour(t *testing.T, n *node, app application) *neighbour {
+	t.Helper()
+	o := &neighbour{t: t, c: n.as(app), to: newReceiver(t)}
+	o.to.registerFor(o.c, client.EventPatientCreated, client.EventPatientErased)
+	return o
+}
+
+// live creates a patient, has a report made, reads the audit log and erases the
+// patient. The events of all that arrive.
+func (o *neighbour) live() {
+	t, ctx := o.t, o.t.Context()
+	t.Helper()
+	began := time.Now()
+	p, err := o.c.CreatePatient(ctx, client.NewPatient{Name: "Åsa Neighbour", DateOfBirth: "1960-05-17"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.c.Patient(ctx, p.ID); err != nil {
+		t.Error(err)
+	}
+	report, err := o.c.CreateReport(ctx, someReport(o.lives))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := wholeReport(t, ctx, o.c, report.ID); report.Status != client.ReportCompleted {
+		t.Errorf("%+v", report)
+	}
+	o.readAudit(p.ID, "patient.read")
+	if err := o.c.ErasePatient(ctx, p.ID, "asked for"); err != nil {
+		t.Error(err)
+	}
+	o.lives, o.erased = o.lives+1, append(o.erased, p.ID)
+	eventually(t, patience, "the events of the patient", func() bool { events, _ := o.to.count(); return events == 2*o.lives })
+	t.Logf("an organisation lived for %v", time.Since(began).Round(time.Second/100))
+}
+
+// readAudit checks that an action on a patient is in the audit log, once.
+func (o *neighbour) readAudit(id, action string) {
+	o.t.Helper()
+	log, err := o.c.Audit(o.t.Context(), client.AuditQuery{PatientID: id, Action: action})
+	if err != nil || len(log.Data) != 1 {
+		o.t.Errorf("the audit log of %s: %+v, %v", id, log, err)
+	}
+}
+
+// read looks at everything again.
+func (o *neighbour) read() {
+	o.t.Helper()
+	for _, id := range o.erased {
+		o.readAudit(id, "patient.read")
+		o.readAudit(id, "patient.erase")
+		if _, err := o.c.Patient(o.t.Context(), id); err == nil {
+			o.t.Errorf("%s is still there", id)
+		}
+	}
+}
+
+// spread makes clients of two organisations on the first worker, and of two on
 // the second.
 func spread(s *service, cluster *pgcluster.Citus) (first, second []application) {
 	s.tb.Helper()
-	for i := 0; len(first) == 0 || len(second) == 0; i++ {
+	for i := 0; len(first) < 2 || len(second) < 2; i++ {
 		name := fmt.Sprint("Hospital ", i)
-		app := s.register("enterprise", "--organization", name)
+		app := s.register("enterprise", "--organization", name, "--scope", access.AllScopes.String())
 		if cluster.Ask(`SELECT n.groupid FROM org o JOIN pg_dist_shard_placement p ON p.shardid = get_shard_id_for_distribution_column('patient', o.org_no)
 			JOIN pg_dist_node n ON n.nodename = p.nodename AND n.nodeport = p.nodeport WHERE o.name = '`+name+`'`) == "1" {
 			first = append(first, app)

@@ -41,6 +41,8 @@ type Acceptance struct {
 	// Whole accepts a whole database: an organisation that is not in Logs was
 	// removed intentionally.
 	Whole bool `json:"whole"`
+	// Planned is set if the log may not have that seal yet, or never get it.
+	Planned bool `json:"planned,omitempty"`
 	// Logs are the accepted logs; position 0 means that nothing is sealed.
 	Logs []Witnessed `json:"logs"`
 }

@@ -18,6 +18,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/reports"
 )
 
@@ -144,7 +145,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			rest.Again()
 		}
 		if ctx.Err() == nil {
-			w.metrics.rounds.Done(err)
+			w.metrics.rounds.Done(engine.IgnorePart(err))
 		}
 		look, own = false, false
 		select {
@@ -180,7 +181,7 @@ func (w *Worker) takeAll(ctx context.Context, l *line, under *sync.WaitGroup) er
 			return nil // a finishing job checks again
 		}
 		t, err := l.claim(ctx)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrPart) { // which the store logs
 			w.Log.Warn("could not read the "+l.what+" queue; trying again", "error", err)
 		}
 		if t == nil {
@@ -201,7 +202,7 @@ func (w *Worker) sweep(ctx context.Context) (more bool, err error) {
 	sys := w.Store.System()
 	moreToExpire, err := sys.ExpireReports(ctx)
 	moreToPurge, failed := sys.PurgeReports(ctx)
-	if err = errors.Join(err, failed); err != nil && ctx.Err() == nil {
+	if err = errors.Join(err, failed); err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrPart) {
 		w.Log.Warn("could not remove old reports; trying again", "error", err)
 	}
 	return moreToExpire || moreToPurge, err

@@ -30,16 +30,15 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 				return err
 			}
 		}
-		return tx.Many(
-			engine.Stmt{SQL: s.db.Dialect().Tampered, Each: func(r engine.Row) error {
-				problems = append(problems, "the audit log: "+r.Text(0)+" that does not belong to this program")
-				return nil
-			}},
-			engine.Stmt{SQL: `SELECT org_no, name FROM org ORDER BY name`, Each: func(r engine.Row) error {
-				orgs = append(orgs, named{r.Int(0), r.Text(1)})
-				return nil
-			}},
-		)
+		if err := s.db.Tampered(tx, func(what string) {
+			problems = append(problems, "the audit log: "+what+" that does not belong to this program")
+		}); err != nil {
+			return err
+		}
+		return tx.Query(`SELECT org_no, name FROM org ORDER BY name`, func(r engine.Row) error {
+			orgs = append(orgs, named{r.Int(0), r.Text(1)})
+			return nil
+		})
 	}); err != nil {
 		return nil, err
 	}

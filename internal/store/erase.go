@@ -73,7 +73,7 @@ func (o Org) eraseOnce(ctx context.Context, patientID id.Patient, reason string,
 		if !slices.Equal(now.resources(), found.resources()) {
 			return journal.ErrForgetAgain
 		}
-		return o.erase(tx, now, forgetting, reason, line)
+		return o.erase(ctx, tx, now, forgetting, reason, line)
 	})
 }
 
@@ -104,7 +104,7 @@ func (e *erasure) resources() (list []string) {
 // contain what was erased.
 const rewriteMark = "rewrite_erased"
 
-func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string, line audit.Entry) error {
+func (o Org) erase(ctx context.Context, tx engine.Tx, e erasure, f *journal.Forgetting, reason string, line audit.Entry) error {
 	if err := idempotency.For(o.store.keys, &access.Principal{Org: o.org}).Forget(tx, e.resources()...); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string
 	if err := o.ForgetAnswers(tx, forgotten.Events); err != nil {
 		return err
 	}
-	if err := forgotten.Accept(tx); err != nil {
+	if err := forgotten.Accept(ctx, tx); err != nil {
 		return err
 	}
 	tx.Last(engine.Stmt{SQL: `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,

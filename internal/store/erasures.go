@@ -14,7 +14,6 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/private"
 )
@@ -61,11 +60,11 @@ func ReadErasures(path string) (list []patients.Erased, err error) {
 // listErasures adds the erased patients of the database to the list in the data
 // directory.
 func (s System) listErasures(ctx context.Context) error {
-	var erased []patients.Erased
-	if err := s.db.Read(ctx, func(tx engine.Tx) (err error) { erased, err = s.ErasedPatients(tx); return err }); err != nil || len(erased) == 0 {
+	erased, err := s.ErasedPatients(ctx)
+	if len(erased) == 0 {
 		return err
 	}
-	return AddErasures(s.dataDir, erased)
+	return errors.Join(err, AddErasures(s.dataDir, erased))
 }
 
 // AddErasures adds patients to the list in a data directory. It writes only if

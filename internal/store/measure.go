@@ -51,8 +51,8 @@ func (s System) KeepMeasured(ctx context.Context) error {
 			}
 		}
 		if ctx.Err() == nil {
-			s.metrics.measures.Done(err)
-			if err != nil {
+			s.metrics.measures.Done(engine.IgnorePart(err))
+			if err != nil && !errors.Is(err, engine.ErrPart) { // which the engine logs
 				s.db.Log.Warn("could not update journal and disk metrics", "error", err)
 			}
 		}
@@ -69,54 +69,77 @@ func (s System) KeepMeasured(ctx context.Context) error {
 func (s System) measure(ctx context.Context, polled bool) error {
 	var err error
 	if polled {
-		err = errors.Join(s.measureJournal(ctx), s.measureWorkers(ctx))
+		err = s.measureJournal(ctx)
+	}
+	if polled || s.Degraded() { // to notice soon that it no longer is
+		err = errors.Join(err, s.measureWorkers(ctx))
 	}
 	return errors.Join(err, s.measureSpool(), s.measureFiles())
 }
 
 // unsealed finds the oldest entry after the seal of each organisation, by
 // position. If the entry is missing, the time of the seal counts.
-const unsealed = `SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(min(since), 0) FROM (
-		SELECT h.pos - coalesce(s.pos, 0) AS n, coalesce((SELECT j.at FROM journal j WHERE j.org_no = h.org_no AND j.pos = coalesce(s.pos, 0) + 1),
+const unsealed = `SELECT CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(min(since), 0) FROM (
+		SELECT h.pos - coalesce(s.pos, 0) AS n, coalesce((SELECT j.at FROM journal j WHERE j.org_no = h.org_no AND j.pos = coalesce(s.pos, 0) + 1 /*AND j.org_no = ANY($1)*/),
 			s.sealed_at, 0) AS since
-		FROM journal_head h LEFT JOIN journal_seal s ON s.org_no = h.org_no WHERE h.pos > coalesce(s.pos, 0)) AS behind`
+		FROM journal_head h LEFT JOIN journal_seal s ON s.org_no = h.org_no /*AND s.org_no = ANY($1)*/ WHERE h.pos > coalesce(s.pos, 0)
+		/*AND h.org_no = ANY($1)*/) AS behind`
 
-func (s System) measureJournal(ctx context.Context) error {
-	var pending, oldestPending, orgs, behind, oldestBehind, backup int64
-	err := s.db.Read(ctx, func(tx engine.Tx) error {
-		backup = 0
-		return tx.Many(
-			engine.Stmt{SQL: s.db.Dialect().Pending, Args: []any{int64(pendingMost)}, Each: func(r engine.Row) error {
-				pending, oldestPending = r.Int(0), r.Int(1)
-				return nil
-			}},
-			engine.Stmt{SQL: unsealed, Each: func(r engine.Row) error {
-				orgs, behind, oldestBehind = r.Int(0), r.Int(1), r.Int(2)
-				return nil
-			}},
-			engine.Stmt{SQL: `SELECT value FROM setting WHERE name = $1`, Args: []any{backupSetting}, Each: func(r engine.Row) (err error) {
-				backup, err = strconv.ParseInt(string(r.Raw(0)), 10, 64)
-				return err
-			}},
-		)
-	})
-	if err != nil {
-		return err
+// waiting counts entries that wait for something, and has the time of the oldest.
+type waiting struct{ n, since int64 }
+
+func (w *waiting) add(n, since int64) {
+	if n > 0 && (w.n == 0 || since < w.since) {
+		w.since = since
 	}
-	s.metrics.pending.Set(float64(pending))
-	s.metrics.pendingAge.Set(s.age(pending > 0, engine.FromMillis(oldestPending)))
-	s.metrics.unsealed.Set(float64(behind))
-	s.metrics.unsealedAge.Set(s.age(orgs > 0, engine.FromMillis(oldestBehind)))
-	s.metrics.backup.Set(float64(backup) / 1000)
-	return nil
+	w.n += n
 }
 
-// age returns the seconds elapsed since a time, or 0 if there is no such time.
-func (s System) age(is bool, since time.Time) float64 {
-	if !is {
+func (s System) measureJournal(ctx context.Context) error {
+	var pending, behind waiting
+	var backup int64
+	err := s.db.EachPart(ctx, func(ctx context.Context, p engine.Part) error {
+		var partPending, partBehind waiting
+		err := s.db.Read(ctx, func(tx engine.Tx) error {
+			backup = 0
+			return tx.Many(
+				engine.Stmt{SQL: p.SQL(s.db.Dialect().Pending), Args: p.Args(int64(pendingMost)), Each: func(r engine.Row) error {
+					partPending = waiting{r.Int(0), r.Int(1)}
+					return nil
+				}},
+				engine.Stmt{SQL: p.SQL(unsealed), Args: p.Args(), Each: func(r engine.Row) error {
+					partBehind = waiting{r.Int(0), r.Int(1)}
+					return nil
+				}},
+				engine.Stmt{SQL: `SELECT value FROM setting WHERE name = $1`, Args: []any{backupSetting}, Each: func(r engine.Row) (err error) {
+					backup, err = strconv.ParseInt(string(r.Raw(0)), 10, 64)
+					return err
+				}},
+			)
+		})
+		if err == nil {
+			pending.add(partPending.n, partPending.since)
+			behind.add(partBehind.n, partBehind.since)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, engine.ErrPart) {
+		return err
+	}
+	s.metrics.pending.Set(float64(pending.n))
+	s.metrics.pendingAge.Set(s.age(pending))
+	s.metrics.unsealed.Set(float64(behind.n))
+	s.metrics.unsealedAge.Set(s.age(behind))
+	s.metrics.backup.Set(float64(backup) / 1000)
+	return err
+}
+
+// age returns the age of the oldest entry in seconds, or 0 if there is none.
+func (s System) age(w waiting) float64 {
+	if w.n == 0 {
 		return 0
 	}
-	return max(0, s.db.Now().Sub(since).Seconds())
+	return max(0, s.db.Now().Sub(engine.FromMillis(w.since)).Seconds())
 }
 
 func (s System) measureSpool() error {
@@ -168,15 +191,10 @@ func (s System) measureDisk(volume, path string) error {
 
 // measureSize reads the size of a database whose files are elsewhere.
 func (s System) measureSize(ctx context.Context) error {
-	sql := s.db.Dialect().Size
-	if sql == "" {
+	if s.db.Files().Database != "" {
 		return nil
 	}
-	var bytes int64
-	err := s.db.Read(ctx, func(tx engine.Tx) error {
-		_, err := engine.One(tx, sql, func(r engine.Row) { bytes = r.Int(0) })
-		return err
-	})
+	bytes, err := s.db.Size(ctx)
 	if err == nil {
 		s.metrics.databaseBytes.Set(float64(bytes))
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // measureWorkers counts the workers of a Citus cluster that respond, and logs
@@ -27,7 +28,13 @@ func (s System) measureWorkers(ctx context.Context) error {
 	return nil
 }
 
+// degradedFor is how long the service counts as degraded after a worker was
+// unavailable, unless a measurement finds that it is.
+const degradedFor = 2 * measureEvery
+
 // Degraded reports whether requests of some organisations fail, because the
 // worker of a Citus cluster that has their rows did not respond at the last
-// measurement.
-func (s *Store) Degraded() bool { return s.metrics.lost.Load() > 0 }
+// measurement or to a recent statement.
+func (s *Store) Degraded() bool {
+	return s.metrics.workers != nil && (s.metrics.lost.Load() > 0 || time.Since(s.db.WorkerFailed()) < degradedFor)
+}

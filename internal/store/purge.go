@@ -25,8 +25,6 @@ func (s System) Purge(ctx context.Context) error {
 		before time.Time
 	}{
 		{`DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now.Add(-24 * time.Hour)},
-		{`DELETE FROM idempotency WHERE (org_no, client_no, key_hash) IN
-			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-idempotency.Kept - time.Hour)},
 		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_assertion WHERE (client_no, jti_hash) IN
@@ -44,21 +42,28 @@ func (s System) Purge(ctx context.Context) error {
 		{`DELETE FROM webhook_node WHERE node IN (SELECT node FROM webhook_node WHERE lease_until < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM spool_segment WHERE segment IN (SELECT segment FROM spool_segment WHERE shipped_at < $1 LIMIT $2)`, now.Add(-7 * 24 * time.Hour)},
 	} {
-		for {
-			var gone int64
-			if err := s.db.Write(ctx, func(tx engine.Tx) (err error) {
-				gone, err = tx.Exec(p.sql, engine.Millis(p.before), engine.PurgeSlice)
-				return err
-			}); err != nil {
-				errs = errors.Join(errs, err) // the others go on
-				break
-			}
-			if gone < engine.PurgeSlice {
-				break
-			}
+		errs = errors.Join(errs, s.purge(ctx, p.sql, engine.Millis(p.before), engine.PurgeSlice)) // the others go on
+	}
+	keys := s.db.EachPart(ctx, func(_ context.Context, p engine.Part) error { // there may be many slices
+		return s.purge(ctx, p.SQL(purgeKeys), p.Args(engine.Millis(now.Add(-idempotency.Kept-time.Hour)), engine.PurgeSlice)...)
+	})
+	return errors.Join(errs, keys, s.PurgeWebhooks(ctx, now))
+}
+
+const purgeKeys = `DELETE FROM idempotency WHERE (org_no, client_no, key_hash) IN
+	(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 /*AND org_no = ANY($3)*/ ORDER BY created_at LIMIT $2) /*AND org_no = ANY($3)*/`
+
+// purge deletes slices until there is nothing left to delete.
+func (s System) purge(ctx context.Context, sql string, args ...any) error {
+	for {
+		var gone int64
+		if err := s.db.Write(ctx, func(tx engine.Tx) (err error) {
+			gone, err = tx.Exec(sql, args...)
+			return err
+		}); err != nil || gone < engine.PurgeSlice {
+			return err
 		}
 	}
-	return errors.Join(errs, s.PurgeWebhooks(ctx, now))
 }
 
 const purgeEvery = 5 * time.Minute
@@ -77,7 +82,7 @@ func (s System) KeepPurged(ctx context.Context) error {
 			s.db.Log.Warn("could not remove all expired data; trying again later", "error", err)
 		}
 		if ctx.Err() == nil {
-			s.metrics.purged.Done(err)
+			s.metrics.purged.Done(engine.IgnorePart(err))
 		}
 		select {
 		case <-tick.C:

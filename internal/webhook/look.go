@@ -58,7 +58,7 @@ func (l *looker) round(ctx context.Context, news *journal.News) error {
 		if due := l.rest.Due(); err == nil && (due || all || l.isMissed()) {
 			err = l.poll(ctx)
 		}
-		if l.polled = err == nil; err != nil {
+		if l.polled = engine.IgnorePart(err) == nil; err != nil {
 			l.rest.Again()
 		}
 	} else if !l.dueNext.IsZero() && !l.dueNext.After(l.now()) {
@@ -161,7 +161,7 @@ func (l *looker) poll(ctx context.Context) error {
 	for _, step := range steps { // an error in one step must not keep the others from running
 		err = errors.Join(err, step(ctx))
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, engine.ErrPart) {
 		l.miss()
 	}
 	return err
@@ -206,8 +206,8 @@ func (l *looker) lookAtDue(ctx context.Context) error {
 	var failed error // of some organisations
 	for {
 		due, err := l.sys.DueWebhooks(ctx, after, now)
-		if err != nil {
-			return errors.Join(failed, err)
+		if failed = errors.Join(failed, err); err != nil && !errors.Is(err, engine.ErrPart) {
+			return failed
 		}
 		failed = errors.Join(failed, l.serveAll(ctx, due))
 		if len(due) < webhooks.DuePage || ctx.Err() != nil {
@@ -234,18 +234,18 @@ func (l *looker) lookAtDue(ctx context.Context) error {
 // notification.
 func (l *looker) lookAtGrown(ctx context.Context) error {
 	size, err := l.sys.JournalSize(ctx)
-	if err != nil || size == l.size {
+	if err != nil && !errors.Is(err, engine.ErrPart) || err == nil && size == l.size {
 		return err
 	}
 	grown := map[access.OrgNo]journal.Pos{}
-	if err := l.sys.JournalHeads(ctx, func(org access.OrgNo, head journal.Pos) {
+	errs := errors.Join(err, l.sys.JournalHeads(ctx, func(org access.OrgNo, head journal.Pos) {
 		if l.heads[org] != head {
 			grown[org] = head
 		}
-	}); err != nil {
-		return err
+	}))
+	if errs != nil && !errors.Is(errs, engine.ErrPart) {
+		return errs
 	}
-	var errs error
 	for org, head := range grown {
 		if err := l.lookAt(ctx, org); err != nil {
 			errs = errors.Join(errs, err)
@@ -271,11 +271,11 @@ func (l *looker) sweep(ctx context.Context) error {
 		}
 	}
 	waiting, waitingErr := l.sys.WaitingWebhooks(ctx, l.attendance.Node)
-	if err = errors.Join(err, waitingErr, l.serveAll(ctx, waiting)); err != nil {
+	if err = errors.Join(err, waitingErr, l.serveAll(ctx, waiting)); err != nil && !errors.Is(err, engine.ErrPart) {
 		return err
 	}
 	l.swept = now
-	return l.measure(ctx)
+	return errors.Join(err, l.measure(ctx))
 }
 
 // keep renews the lease in time, as long as there is a claim. An expired lease

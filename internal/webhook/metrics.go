@@ -2,10 +2,12 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/webhooks"
 	background "anodyne.example/anodyne/internal/worker"
 )
@@ -71,7 +73,7 @@ func newMetrics(registry prometheus.Registerer, log *slog.Logger) *metrics {
 // the lag of this worker's endpoints.
 func (l *looker) measure(ctx context.Context) error {
 	b, err := l.sys.WebhookBacklog(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, engine.ErrPart) {
 		return err
 	}
 	oldest, behind := b.OldestPending, int64(0)
@@ -92,5 +94,5 @@ func (l *looker) measure(ctx context.Context) error {
 	l.metrics.disabled.Set(float64(b.Disabled))
 	l.metrics.behind.Set(float64(behind))
 	l.metrics.oldest.Set(age)
-	return nil
+	return err
 }

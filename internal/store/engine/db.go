@@ -55,6 +55,7 @@ type DB struct {
 	tracer  trace.Tracer
 	restore string
 	nodes   *nodes
+	parts   parts
 }
 
 // Open opens a database without checking its schema. The caller must close it.

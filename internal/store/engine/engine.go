@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"time"
 )
 
 // engine is implemented by SQLite and PostgreSQL.
@@ -32,6 +33,9 @@ type engine interface {
 	// failing returns the error of a recent write that failed for a reason an
 	// operator has to fix, such as a full disk.
 	failing() error
+	// workerFailed returns when a statement last failed because of a worker; see
+	// [DB.WorkerFailed].
+	workerFailed() time.Time
 	// attend takes the lock of a node until leave is called or the process
 	// ends; attends reports whether any process holds it, and is meaningful
 	// only where Dialect.Locks is empty.
@@ -106,9 +110,13 @@ type Dialect struct {
 	// Changed selects the subjects of the entries after a position, and the
 	// head.
 	Changed string
-	// Tampered lists triggers, rules and views that could alter the audit log
+	// parts selects the number of a part and an organisation in it, for all
+	// organisations; see [DB.EachPart]. It is empty where all of them are in one
+	// file.
+	parts string
+	// tampered lists triggers, rules and views that could alter the audit log
 	// unnoticed.
-	Tampered string
+	tampered string
 	// LockKey locks a number until the end of the transaction. It is empty
 	// where transactions are serial anyway.
 	LockKey string
@@ -120,9 +128,6 @@ type Dialect struct {
 	// Pending returns the number of journal entries without a position, up to a
 	// limit, and the time of the oldest, or 0.
 	Pending string
-	// Size selects the size of the database. It is empty where the size is that
-	// of its files.
-	Size string
 	DumpDialect
 }
 

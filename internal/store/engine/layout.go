@@ -82,6 +82,9 @@ var places = map[string]Place{
 	"webhook_node":     OnCoordinator,
 }
 
+// PlaceOf returns the place of a table of the schema, or "" if there is none.
+func PlaceOf(table string) Place { return places[table] }
+
 // withOrg lists primary keys that must be extended before a table can be
 // distributed: a unique key has to contain the column that distributes it.
 var withOrg = map[string]string{"journal_pending": "org_no, seq"}
@@ -149,6 +152,9 @@ func (db *DB) Layout(ctx context.Context) (layout string, err error) {
 	})
 	return layout, err
 }
+
+// Distributed reports whether the tables are distributed over a Citus cluster.
+func (db *DB) Distributed() bool { return db.dialect().Distributed }
 
 // Workers returns how many workers of a Citus cluster can be reached from the
 // coordinator, and how many cannot. Both are 0 if the tables are not

@@ -49,13 +49,13 @@ var postgresDialect = Dialect{
 	Changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT 0, subject FROM journal_pending WHERE org_no = $1 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
-	Tampered: `SELECT found.what FROM pg_class c JOIN (
+	parts: `SELECT org_no % 64, org_no FROM org ORDER BY 1, 2`,
+	tampered: `SELECT found.what FROM pg_class c JOIN (
 			SELECT tgrelid AS table_oid, 'a trigger named ' || tgname AS what FROM pg_trigger WHERE NOT tgisinternal
 			UNION ALL SELECT oid, 'something else in the place of table ' || relname FROM pg_class WHERE relkind NOT IN ('r', 'p')
 			UNION ALL SELECT ev_class, 'a rule named ' || rulename FROM pg_rewrite) AS found ON found.table_oid = c.oid
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
-	Pending: `SELECT count(*), coalesce(min(at), 0) FROM (SELECT at FROM journal_pending ORDER BY seq LIMIT $1) AS oldest`,
-	Size:    `SELECT pg_database_size(current_database())`,
+	Pending: `SELECT count(*), coalesce(min(at), 0) FROM (SELECT at FROM journal_pending /*WHERE org_no = ANY($2)*/ ORDER BY seq LIMIT $1) AS oldest`,
 	Identified: `SELECT r.id, r.recorded_at, r.data_type, r.status, r.corrects, r.created_at, r.value, r.notes, r.source, r.author, r.encounter_id,
 			wanted.n - 1, p.id FROM json_array_elements_text(CAST($2 AS json)) WITH ORDINALITY AS wanted (id, n)
 		CROSS JOIN LATERAL (SELECT * FROM clinical_record WHERE org_no = $1 AND id = decode(wanted.id, 'hex')
@@ -76,6 +76,8 @@ type postgresEngine struct {
 	spread  map[string]bool
 	spreads sync.Map
 	apart   *apart
+	// remote is when a worker of a Citus cluster last failed, in nanoseconds of Unix time.
+	remote atomic.Int64
 	// rounds are the connections for rounds; asks makes the rounds.
 	rounds    *pgxpool.Pool
 	asks      *Rounds[ask, found]
@@ -178,7 +180,11 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 		if err == nil || try == 5 || !retryable(err) {
 			e.drop(err)
 			told := postgresError(err)
-			e.stuck.note(err, told)
+			if isRemote(err) {
+				e.noteRemote(err)
+			} else {
+				e.stuck.note(err, told)
+			}
 			return told
 		}
 	}
@@ -274,6 +280,7 @@ func (e *postgresEngine) failed(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	e.drop(err)
+	e.noteRemote(err)
 	return postgresError(err)
 }
 

@@ -40,7 +40,7 @@ var sqliteDialect = Dialect{
 			wanted.key, p.id FROM json_each($2) AS wanted
 		CROSS JOIN clinical_record r ON r.org_no = $1 AND r.id = unhex(wanted.value) AND (CAST(1 AS BIGINT) << CAST(r.data_type AS INTEGER)) & $3 <> 0
 		CROSS JOIN patient p ON p.org_no = $1 AND p.patient_no = r.patient_no ORDER BY wanted.key LIMIT $4`,
-	Tampered: `SELECT 'a ' || type || ' named ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
+	tampered: `SELECT 'a ' || type || ' named ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
 		AND tbl_name IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
 }
 

@@ -25,3 +25,7 @@ func LookSeldom(tb testing.TB) {
 
 // WitnessPath returns the path of a node's witness.
 func WitnessPath(s *Journal) string { return s.witness.path() }
+
+// PlanAcceptances makes erasures store their acceptances first, as in a Citus
+// cluster.
+func PlanAcceptances(s *Journal) { s.plans = true }

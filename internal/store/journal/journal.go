@@ -32,8 +32,12 @@ type Journal struct {
 	// round of the sequencer; sequencing are those that failed.
 	unplaced   orgSet
 	sequencing *worker.Orgs
-	// sealing are the organisations whose journals could not be sealed.
-	sealing *worker.Orgs
+	// sealing are the organisations whose journals could not be sealed, and
+	// shipping those whose audit lines of reads could not be stored.
+	sealing, shipping *worker.Orgs
+	// plans is set if acceptances are stored before what they accept; see
+	// [Forgotten.Accept].
+	plans bool
 	// sequences reports whether the sequencer runs in this process. If it does
 	// not, toldWritten is when servers were last notified of new entries.
 	sequences   atomic.Bool
@@ -52,8 +56,8 @@ func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Regist
 		return nil, err
 	}
 	j := &Journal{db: db, auditKey: auditKey, spool: spool, witness: newWitness(dir, auditKey), counts: newMetrics(registry, db),
-		written: signal.New(), positioned: signal.New(), name: newName()}
-	j.sealing = worker.NewOrgs(registry, db.Log, "sealer")
+		written: signal.New(), positioned: signal.New(), name: newName(), plans: db.Distributed()}
+	j.sealing, j.shipping = worker.NewOrgs(registry, db.Log, "sealer"), worker.NewOrgs(registry, db.Log, "spool")
 	if db.Dialect().Sequenced { // there is no sequencer on SQLite
 		j.sequencing = worker.NewOrgs(registry, db.Log, "sequencer")
 	}

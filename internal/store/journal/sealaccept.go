@@ -11,6 +11,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/engine"
 )
@@ -22,8 +23,9 @@ const witnessMark = "seal_witnessed"
 // database. The first one of a database is recorded in the logs, because
 // anything sealed before could have been replaced and sealed again.
 func (s System) adopt(ctx context.Context) error {
+	// A log that cannot be read now is verified from its start when it can.
 	list, accepted, err := s.seals(ctx, 0)
-	if err != nil {
+	if err != nil && !errors.Is(err, engine.ErrPart) {
 		return err
 	}
 	m := newMemory()
@@ -109,6 +111,10 @@ func (s System) applyAcceptance(a acceptance) {
 		}
 		return
 	}
+	if a.Planned {
+		w.acceptedAt, w.dirty = a.At, true
+		return // see applyPlanned
+	}
 	w.apply(a.Acceptance)
 	w.patrol, w.dirty = patrol{}, true
 	s.j.db.Log.Warn("audit logs were accepted as they are in the database", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", engine.FromMillis(a.At))
@@ -126,9 +132,59 @@ func (s System) applyNew(ctx context.Context) (applied bool) {
 	}
 	for _, a := range list {
 		s.applyAcceptance(a)
-		applied = applied || a.err == nil
+		applied = applied || a.err == nil && !a.Planned
 	}
 	return applied
+}
+
+// applyPlanned applies the acceptance of an erasure that was planned, if the log
+// has the seal of that erasure, or one that continues it. It reports whether the
+// log is to be judged again.
+func (s System) applyPlanned(ctx context.Context, l *seenLog) bool {
+	var list []acceptance
+	var j journalState
+	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
+		if j, err = oneJournal(tx, access.OrgNo(l.No)); err == nil {
+			list, err = s.acceptances(tx, 0)
+		}
+		return err
+	}); err != nil {
+		return fault.Is(err, fault.Unavailable)
+	}
+	accepted, err := s.planned(ctx, list, l.Witnessed, j)
+	if accepted == nil {
+		return err != nil
+	}
+	w := s.j.witness
+	name := l.Name
+	*l = seenLog{Witnessed: *accepted, present: l.present}
+	l.Name = name
+	w.patrol, w.dirty = patrol{}, true
+	s.j.db.Log.Warn("an audit log was accepted after an erasure", "organization", l.Name, "pos", l.Pos)
+	return true
+}
+
+// planned returns the record of a log by the newest planned acceptance with which
+// its seal agrees, or nil if there is none that differs from seen.
+func (s System) planned(ctx context.Context, list []acceptance, seen audit.Witnessed, j journalState) (*audit.Witnessed, error) {
+	for _, a := range slices.Backward(list) {
+		if a.err != nil || !a.Planned || len(a.Logs) != 1 {
+			continue
+		}
+		log := a.Logs[0]
+		if log.Org != seen.Org || log.Pos < seen.Pos || log.Pos == seen.Pos && log.Head == seen.Head || Pos(log.Pos) > j.sealed.Pos {
+			continue // an erasure seals a log up to its end, so an earlier one is of an older copy
+		}
+		sealer := audit.NewSealer(s.j.auditKey, log.Head)
+		reached, err := s.chain(ctx, sealer, j.sealed.Org, Pos(log.Pos), j.sealed.Pos)
+		if err != nil && !errors.Is(err, errHole) {
+			return nil, err
+		}
+		if reached == j.sealed.Pos && sealer.Head() == j.sealed.Head {
+			return &log, nil
+		}
+	}
+	return nil, nil
 }
 
 // Accepting describes what an operator accepts.

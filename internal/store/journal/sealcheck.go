@@ -37,7 +37,7 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 	for _, a := range accepted {
 		if a.err != nil {
 			problems = append(problems, a.err.Error())
-		} else {
+		} else if !a.Planned {
 			seen.apply(a.Acceptance)
 		}
 	}
@@ -49,6 +49,9 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 			was = l.Witnessed
 		}
 		delete(seen.logs, j.sealed.ID)
+		if was, err = s.afterErasure(ctx, was, j); err != nil {
+			return nil, err
+		}
 		found, err := s.verifySeal(ctx, j, was, expect[j.sealed.Name], progress)
 		if err != nil {
 			return nil, err
@@ -68,6 +71,23 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 		gone = append(gone, fmt.Sprintf("organisation %s: it does not exist", name))
 	}
 	return append(problems, gone...), nil
+}
+
+// afterErasure returns the record of a log, or if there was an erasure since, the
+// one after that.
+func (s System) afterErasure(ctx context.Context, was audit.Witnessed, j journalState) (audit.Witnessed, error) {
+	if !s.j.plans || was.Pos == 0 {
+		return was, nil
+	}
+	all, err := engine.Get(ctx, s.j.db, func(tx engine.Tx) ([]acceptance, error) { return s.acceptances(tx, 0) })
+	if err != nil {
+		return was, err
+	}
+	accepted, err := s.planned(ctx, all, was, j)
+	if accepted != nil {
+		was = *accepted
+	}
+	return was, err
 }
 
 // verifySeal does that for one organisation. A head with position 0 means none.

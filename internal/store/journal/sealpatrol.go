@@ -96,8 +96,7 @@ func (s System) mend(ctx context.Context, l *seenLog) error {
 	}
 	var list []journalState
 	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
-		list, err = journals(tx, `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no
-			LEFT JOIN journal_head h ON h.org_no = o.org_no WHERE o.org_no = $1`, l.No)
+		list, err = journals(tx, thisJournal, l.No)
 		return err
 	}); err != nil || len(list) != 1 || disagreement(l.Witnessed, list[0]) != "" {
 		return err

@@ -25,29 +25,51 @@ type journalState struct {
 // journals reads the state of journals. The statement selects from org o,
 // journal_seal s and journal_head h.
 func journals(tx engine.Tx, from string, args ...any) (list []journalState, err error) {
-	err = tx.Query(`SELECT o.org_no, o.id, o.name, s.pos, s.head, coalesce(h.pos, 0) `+from, func(r engine.Row) error {
-		// An invalid identifier stays zero, which matches nothing.
-		org, _ := id.FromBytes[id.OrgKind](r.Raw(1))
-		j := journalState{SealedHead{Org: access.OrgNo(r.Int(0)), ID: org, Name: r.Text(2)}, !r.IsNull(3), Pos(r.Int(5))}
-		if j.hasSeal {
-			j.sealed.Pos = Pos(r.Int(3))
-		}
-		if head := r.Raw(4); len(head) == len(j.sealed.Head) {
-			j.sealed.Head = audit.Head(head)
-		}
-		list = append(list, j)
+	err = tx.Query(`SELECT o.org_no, o.id, o.name, coalesce(h.pos, 0), s.pos, s.head `+from, func(r engine.Row) error {
+		list = append(list, scanJournal(r))
 		return nil
 	}, args...)
 	return list, err
 }
 
-const everyJournal = `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no LEFT JOIN journal_head h ON h.org_no = o.org_no ORDER BY o.org_no`
+// The conditions on s and h look redundant, but without them, Citus would read
+// the rows of all organisations.
+const (
+	everyJournal = `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no /*AND s.org_no = ANY($1)*/
+		LEFT JOIN journal_head h ON h.org_no = o.org_no /*AND h.org_no = ANY($1)*/ /*WHERE o.org_no = ANY($1)*/ ORDER BY o.org_no`
+	thisJournal = `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no AND s.org_no = $1
+		LEFT JOIN journal_head h ON h.org_no = o.org_no AND h.org_no = $1 WHERE o.org_no = $1`
+)
 
-// seals reads the state of all journals, and the acceptances after a time.
+// scanJournal reads a row with the number, identifier and name of an
+// organisation, the head of its journal, and the position and head of its seal.
+func scanJournal(r engine.Row) journalState {
+	// An invalid identifier stays zero, which matches nothing.
+	org, _ := id.FromBytes[id.OrgKind](r.Raw(1))
+	j := journalState{sealed: SealedHead{Org: access.OrgNo(r.Int(0)), ID: org, Name: r.Text(2)}, newest: Pos(r.Int(3)), hasSeal: !r.IsNull(4)}
+	if j.hasSeal {
+		j.sealed.Pos = Pos(r.Int(4))
+	}
+	if head := r.Raw(5); len(head) == len(j.sealed.Head) {
+		j.sealed.Head = audit.Head(head)
+	}
+	return j
+}
+
+// seals reads the state of all journals, and the acceptances after a time. If a
+// part of the database is unavailable, it returns the journals that it could read
+// with an error that wraps [engine.ErrPart].
 func (s System) seals(ctx context.Context, after int64) (list []journalState, accepted []acceptance, err error) {
-	err = s.j.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
-		if accepted, err = s.acceptances(tx, after); err == nil {
-			list, err = journals(tx, everyJournal)
+	err = s.j.db.EachPart(ctx, func(ctx context.Context, p engine.Part) error {
+		var some []journalState
+		err := s.j.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
+			if accepted, err = s.acceptances(tx, after); err == nil {
+				some, err = journals(tx, p.SQL(everyJournal), p.Args()...)
+			}
+			return err
+		})
+		if err == nil {
+			list = append(list, some...)
 		}
 		return err
 	})
@@ -162,9 +184,9 @@ func notSealed(upTo Pos) string {
 // breakSeal records that a log must not be sealed further. It does nothing if
 // there are acceptances that this node has not applied yet: it applies them, and
 // the log is judged again in the next round. So an erasure, which is accepted in
-// its own transaction, is no alarm on any node.
+// its own transaction or before it, is no alarm on any node.
 func (s System) breakSeal(ctx context.Context, l *seenLog, problem string) {
-	if l.Broken != "" || s.applyNew(ctx) {
+	if l.Broken != "" || s.applyNew(ctx) || s.applyPlanned(ctx, l) {
 		return
 	}
 	l.Broken, l.told, s.j.witness.dirty = problem, time.Time{}, true
@@ -196,6 +218,32 @@ func (s System) openWitness(ctx context.Context) (ok bool, err error) {
 // compareSeals compares every journal's seal with the witness, after applying
 // the acceptances of operators.
 func (s System) compareSeals(ctx context.Context) error {
+	return s.compare(ctx, s.seals)
+}
+
+// compareSealOf is compareSeals for one organisation. It does not need the
+// journals of others, which may be unavailable.
+func (s System) compareSealOf(ctx context.Context, org access.OrgNo) error {
+	return s.compare(ctx, func(ctx context.Context, after int64) (list []journalState, accepted []acceptance, err error) {
+		err = s.j.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
+			if accepted, err = s.acceptances(tx, after); err == nil {
+				list, err = journals(tx, thisJournal, int64(org))
+			}
+			return err
+		})
+		if err == nil {
+			err = errOthers
+		}
+		return list, accepted, err
+	})
+}
+
+// errOthers is returned together with the state of one journal.
+var errOthers = errors.New("the other journals were not read")
+
+// compare compares the journals that read returns. If read returns an error that
+// says that it did not read all of them, compare does not look for journals that are gone.
+func (s System) compare(ctx context.Context, read func(ctx context.Context, after int64) ([]journalState, []acceptance, error)) error {
 	w := s.j.witness
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,8 +251,14 @@ func (s System) compareSeals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, accepted, err := s.seals(ctx, w.acceptedAt)
-	if err != nil {
+	list, accepted, err := read(ctx, w.acceptedAt)
+	all := err == nil
+	switch {
+	case errors.Is(err, errOthers):
+		err = nil
+	case errors.Is(err, engine.ErrPart):
+		s.missed(ctx, err)
+	case err != nil:
 		return err
 	}
 	if !ok {
@@ -216,7 +270,7 @@ func (s System) compareSeals(ctx context.Context) error {
 	}
 	acceptedAt := w.acceptedAt
 	for _, l := range w.logs {
-		l.present = false
+		l.present = l.present && !all
 	}
 	moved := map[*seenLog]SealedHead{}
 	for _, j := range list {
@@ -240,13 +294,25 @@ func (s System) compareSeals(ctx context.Context) error {
 		w.remember(l, sealed)
 	}
 	for org, l := range w.logs {
-		if !l.present && l.Pos == 0 {
+		switch {
+		case l.present || !all:
+		case l.Pos == 0:
 			w.remove(org)
-		} else if !l.present {
+		default:
 			s.breakSeal(ctx, l, fmt.Sprintf("it is gone; its log was sealed up to entry %d", l.Pos))
 		}
 	}
 	return errors.Join(err, s.keepWitness(false))
+}
+
+// missed records the organisations that are missing because a part of the
+// database is unavailable.
+func (s System) missed(ctx context.Context, err error) {
+	for _, org := range engine.Missing(err) {
+		if s.j.sealing.Ready(org) {
+			_ = s.j.sealing.Done(ctx, org, err)
+		}
+	}
 }
 
 // confirm is a write whose commit is acknowledged only when everything readable

@@ -105,28 +105,11 @@ func (s System) sequenceOrg(ctx context.Context, org access.OrgNo) error {
 	return s.sequenceAll(ctx, []access.OrgNo{org})
 }
 
-// pendingOrgs lists the organisations with pending entries. If that fails
-// because a part of the database is unavailable, it lists all organisations, so
-// that those in the other parts are not held up.
-func (s System) pendingOrgs(ctx context.Context) (orgs []access.OrgNo, err error) {
-	orgs, err = s.orgs(ctx, `SELECT DISTINCT org_no FROM journal_pending`)
-	if err != nil && ctx.Err() == nil {
-		orgs, err = s.orgs(ctx, everyOrg)
-	}
-	return orgs, err
-}
-
-const everyOrg = `SELECT org_no FROM org`
-
-// orgs returns the organisations that a statement selects.
-func (s System) orgs(ctx context.Context, sql string) ([]access.OrgNo, error) {
-	return engine.Get(ctx, s.j.db, func(tx engine.Tx) (orgs []access.OrgNo, err error) {
-		err = tx.Query(sql, func(r engine.Row) error {
-			orgs = append(orgs, access.OrgNo(r.Int(0)))
-			return nil
-		})
-		return orgs, err
-	})
+// pendingOrgs lists the organisations with pending entries. If a part of the
+// database is unavailable, it returns those of the others with the error.
+func (s System) pendingOrgs(ctx context.Context) ([]access.OrgNo, error) {
+	return engine.List(ctx, s.j.db, `SELECT DISTINCT org_no FROM journal_pending /*WHERE org_no = ANY($1)*/`,
+		func(r engine.Row) (access.OrgNo, error) { return access.OrgNo(r.Int(0)), nil })
 }
 
 // FlushReads moves the audit lines of reads of this process to the journal and
@@ -141,7 +124,8 @@ func (s System) FlushReads(ctx context.Context) error {
 // others cannot hold it up.
 func (o Org) FlushReads(ctx context.Context) error {
 	s := o.j.System()
-	err := s.ShipReads(ctx)
+	failed, err := s.shipReads(ctx, o.org)
+	err = errors.Join(err, failed[o.org])
 	if o.j.db.Dialect().Sequenced {
 		err = errors.Join(err, s.sequenceOrg(ctx, o.org))
 	}
@@ -200,11 +184,11 @@ func (s System) Sequence(ctx context.Context) error {
 		began := time.Now()
 		err := s.sequenceRound(ctx, poll)
 		rested := time.After(min(sequenceRest*time.Since(began), longestRest))
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, engine.ErrPart) { // which the engine logs
 			s.j.db.Log.Warn("could not assign positions to journal entries; trying again", "error", err)
 		}
 		if ctx.Err() == nil {
-			s.j.counts.sequenced.Done(err)
+			s.j.counts.sequenced.Done(engine.IgnorePart(err))
 		}
 		select {
 		case <-written:

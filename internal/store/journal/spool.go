@@ -3,13 +3,11 @@ package journal
 import (
 	"bytes"
 	"compress/flate"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,7 +20,6 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // spool stores the audit lines of reads. Each takes one write(2) before the
@@ -164,58 +161,6 @@ func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK
 // Saw records the audit line of a read. It must be called before the response
 // is sent.
 func (o Org) Saw(e *audit.Entry) error { return o.j.spool.add(o.org, e) }
-
-// ShipReads moves the audit lines of reads to the journal, both of this process
-// and of processes that died.
-func (s System) ShipReads(ctx context.Context) error {
-	segments, err := s.j.spool.orphans()
-	own, rotateErr := s.j.spool.rotate()
-	err = errors.Join(err, rotateErr)
-	for _, seg := range append(segments, own...) {
-		// Close unlocks a segment that failed, so that it is found again as an
-		// orphan.
-		err = errors.Join(err, s.ship(ctx, seg), seg.Close())
-	}
-	return err
-}
-
-// packLines bounds the number of lines in one journal entry.
-const packLines = 1000
-
-// ship writes one segment to the journal, exactly once: the segment's name is
-// stored in the same transaction.
-func (s System) ship(ctx context.Context, seg segment) error {
-	if _, err := seg.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	content, err := io.ReadAll(seg)
-	if err != nil {
-		return err
-	}
-	now := engine.Millis(s.j.db.Now())
-	var entries []engine.Stmt
-	for org, lines := range linesByOrg(content) {
-		for chunk := range slices.Chunk(lines, packLines) {
-			entries = append(entries, s.j.journalRows(org, []any{now, nil, nil, nil, nil, pack(chunk), int64(len(chunk))})...)
-		}
-	}
-	name := strings.TrimSuffix(filepath.Base(seg.path), segmentSuffix)
-	err = s.j.ChangeIn(ctx, nowhere, func(tx engine.Tx) error {
-		fresh, err := tx.Exec(`INSERT INTO spool_segment (segment, shipped_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, now)
-		if err != nil || fresh == 0 {
-			return err
-		}
-		tx.Last(entries...)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("audit lines of reads are pending in %s: %w", seg.path, err)
-	}
-	if err := os.Remove(seg.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // no row if another process has shipped it
-	}
-	return nil
-}
 
 // linesByOrg splits a segment into lines, each with its newline. A last line
 // without one belongs to a read that was never answered, and is omitted.

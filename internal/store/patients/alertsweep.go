@@ -1,10 +1,12 @@
 package patients
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,9 +33,9 @@ const (
 // patients who were evaluated by a clock that was far ahead.
 const (
 	sweepBegun = `SELECT org_no, patient_no, next_day FROM alert_state WHERE next_day <= $1
-		AND (next_day, org_no, patient_no) > ($2, $3, $4) ORDER BY next_day, org_no, patient_no LIMIT $5`
+		AND (next_day, org_no, patient_no) > ($2, $3, $4) /*AND org_no = ANY($6)*/ ORDER BY next_day, org_no, patient_no LIMIT $5`
 	sweepAhead = `SELECT org_no, patient_no, day FROM alert_state WHERE day > $1
-		AND (day, org_no, patient_no) > ($2, $3, $4) ORDER BY day, org_no, patient_no LIMIT $5`
+		AND (day, org_no, patient_no) > ($2, $3, $4) /*AND org_no = ANY($6)*/ ORDER BY day, org_no, patient_no LIMIT $5`
 )
 
 // SweepAlerts raises the alerts that become due with a new day, without a
@@ -57,18 +59,18 @@ type sweeping struct {
 func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.Time) error {
 	failed := 0
 	var last sweeping
-	var reason error
+	var reason, missing error
 	for ctx.Err() == nil {
-		var slice []sweeping
-		if err := s.db.Read(ctx, func(tx engine.Tx) error {
-			slice = nil
-			return tx.Query(sql, func(r engine.Row) error {
-				slice = append(slice, sweeping{r.Int(2), access.OrgNo(r.Int(0)), r.Int(1)})
-				return nil
-			}, int64(bound), last.key, int64(last.org), last.patientNo, sweepSlice)
-		}); err != nil {
+		slice, err := engine.List(ctx, s.db, sql, func(r engine.Row) (sweeping, error) {
+			return sweeping{r.Int(2), access.OrgNo(r.Int(0)), r.Int(1)}, nil
+		}, int64(bound), last.key, int64(last.org), last.patientNo, sweepSlice)
+		if missing = err; err != nil && !errors.Is(err, engine.ErrPart) {
 			return err
 		}
+		slices.SortFunc(slice, func(a, b sweeping) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.org, b.org), cmp.Compare(a.patientNo, b.patientNo))
+		})
+		slice = slice[:min(len(slice), sweepSlice)]
 		if errs := s.judgeAll(ctx, slice, now); len(errs) > 0 {
 			failed, reason = failed+len(errs), errs[0]
 		}
@@ -80,7 +82,7 @@ func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.
 	if failed > 0 {
 		return fmt.Errorf("could not evaluate the alerts of %d patients; one error: %w", failed, reason)
 	}
-	return ctx.Err()
+	return errors.Join(missing, ctx.Err())
 }
 
 // judgeAll evaluates patients and returns the errors. The order is random, so
@@ -146,7 +148,7 @@ func (s System) KeepAlerted(ctx context.Context) error {
 			s.db.Log.Warn("could not raise all alerts of the day; trying again later", "error", err)
 		}
 		if ctx.Err() == nil {
-			s.counts.swept.Done(err)
+			s.counts.swept.Done(engine.IgnorePart(err))
 		}
 		select {
 		case <-time.After(untilSweep(s.db.Now())):

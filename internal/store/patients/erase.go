@@ -1,6 +1,7 @@
 package patients
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -76,16 +77,17 @@ type Erased struct {
 	At      time.Time
 }
 
-// ErasedPatients lists the erased patients of all organisations.
-func (s System) ErasedPatients(tx engine.Tx) (list []Erased, err error) {
-	err = tx.Query(`SELECT o.id, g.id, g.gone_at FROM patient_gone g JOIN org o ON o.org_no = g.org_no WHERE g.kind = $1 ORDER BY g.gone_at, g.org_no, g.patient_no`, func(r engine.Row) error {
-		org, err := id.FromBytes[id.OrgKind](r.Raw(0))
-		if err != nil {
-			return err
+// ErasedPatients lists the erased patients of all organisations. If a part of the
+// database is unavailable, it returns those of the others with an error that wraps
+// [engine.ErrPart].
+func (s System) ErasedPatients(ctx context.Context) ([]Erased, error) {
+	return engine.List(ctx, s.db, `SELECT o.id, g.id, g.gone_at FROM patient_gone g JOIN org o ON o.org_no = g.org_no WHERE g.kind = $1 /*AND g.org_no = ANY($2)*/
+		ORDER BY g.gone_at, g.org_no, g.patient_no`, func(r engine.Row) (e Erased, err error) {
+		if e.Org, err = id.FromBytes[id.OrgKind](r.Raw(0)); err != nil {
+			return e, err
 		}
-		patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
-		list = append(list, Erased{org, patientID, engine.FromMillis(r.Int(2))})
-		return err
+		e.Patient, err = id.FromBytes[id.PatientKind](r.Raw(1))
+		e.At = engine.FromMillis(r.Int(2))
+		return e, err
 	}, int64(goneErased))
-	return list, err
 }

@@ -1,8 +1,10 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -74,7 +76,7 @@ const (
 	// selectFree selects jobs of a range of types that no node is working on, in
 	// the order of the queue, after a place in it.
 	selectFree = `SELECT queued_at, org_no, report_no FROM report WHERE status <= 1 AND (lease_until <= $1 OR lease_until > $2)
-		AND report_type BETWEEN $3 AND $4 AND (queued_at, org_no, report_no) > ($5, $6, $7) ORDER BY queued_at, org_no, report_no LIMIT $8`
+		AND report_type BETWEEN $3 AND $4 AND (queued_at, org_no, report_no) > ($5, $6, $7) /*AND org_no = ANY($9)*/ ORDER BY queued_at, org_no, report_no LIMIT $8`
 	// lockFree locks one of them, unless it was taken meanwhile.
 	lockFree = `SELECT tries, ` + reportColumns + ` FROM report WHERE org_no = $1 AND report_no = $2
 		AND status <= 1 AND (lease_until <= $3 OR lease_until > $4) /*FOR UPDATE SKIP LOCKED*/`
@@ -105,8 +107,8 @@ func (s System) claimNext(ctx context.Context, node string, term time.Duration, 
 	var last place
 	for {
 		free, err := s.free(ctx, types, last)
-		if err != nil {
-			return nil, errors.Join(errs, err)
+		if errs = errors.Join(errs, err); err != nil && !errors.Is(err, engine.ErrPart) {
+			return nil, errs
 		}
 		for _, p := range free {
 			if !s.claiming.Ready(p.org) {
@@ -129,17 +131,17 @@ func (s System) claimNext(ctx context.Context, node string, term time.Duration, 
 	}
 }
 
-// free returns the first jobs after a place in the queue that can be claimed.
+// free returns the first jobs after a place in the queue that can be claimed. If
+// a part of the database is unavailable, it returns those of the others with the error.
 func (s System) free(ctx context.Context, types span, last place) (list []place, err error) {
 	after, upTo := lease.Living(s.db.Now())
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		list = nil
-		return tx.Query(selectFree, func(r engine.Row) error {
-			list = append(list, place{r.Int(0), access.OrgNo(r.Int(1)), r.Int(2)})
-			return nil
-		}, after, upTo, types.first, types.last, last.at, int64(last.org), last.no, freeAtOnce)
+	list, err = engine.List(ctx, s.db, selectFree, func(r engine.Row) (place, error) {
+		return place{r.Int(0), access.OrgNo(r.Int(1)), r.Int(2)}, nil
+	}, after, upTo, types.first, types.last, last.at, int64(last.org), last.no, freeAtOnce)
+	slices.SortFunc(list, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.org, b.org), cmp.Compare(a.no, b.no))
 	})
-	return list, err
+	return list[:min(len(list), freeAtOnce)], err
 }
 
 // claim claims a job. It returns nil if another node was faster.

@@ -64,24 +64,15 @@ func (s System) ExpireReports(ctx context.Context) (more bool, err error) {
 		org access.OrgNo
 		no  int64
 	}
-	var due []key
 	now := engine.Millis(s.db.Now())
-	if err := s.db.Read(ctx, func(tx engine.Tx) error {
-		due = nil
-		return tx.Query(`SELECT org_no, report_no FROM report WHERE status = 2 AND expires_at <= $1 ORDER BY expires_at LIMIT $2`, func(r engine.Row) error {
-			due = append(due, key{access.OrgNo(r.Int(0)), r.Int(1)})
-			return nil
-		}, now, sweepSteps)
-	}); err != nil {
-		return false, err
-	}
-	var errs error
+	due, errs := engine.List(ctx, s.db, `SELECT org_no, report_no FROM report WHERE status = 2 AND expires_at <= $1 /*AND org_no = ANY($3)*/ ORDER BY expires_at LIMIT $2`,
+		func(r engine.Row) (key, error) { return key{access.OrgNo(r.Int(0)), r.Int(1)}, nil }, now, sweepSteps)
 	for _, k := range due {
 		if s.claiming.Ready(k.org) {
 			errs = errors.Join(errs, s.claiming.Done(ctx, k.org, s.of(k.org).expire(ctx, k.no, now)))
 		}
 	}
-	return len(due) == sweepSteps, errs
+	return len(due) >= sweepSteps, errs
 }
 
 // expire expires a report or an export, unless another node does.
@@ -107,34 +98,38 @@ const chunkSlice = (1 << 20) / ChunkSize
 // more is true, there may be others, for another call.
 func (s System) PurgeReports(ctx context.Context) (more bool, err error) {
 	for range sweepSteps {
-		if more, err = s.purge(ctx); err != nil || !more {
+		if more, err = s.purge(ctx); !more {
 			return false, err
 		}
 	}
-	return true, nil
+	return true, err
 }
 
 // PurgeAllReports does so until none are left.
 func (s System) PurgeAllReports(ctx context.Context) error {
 	for {
-		if more, err := s.purge(ctx); err != nil || !more {
+		if more, err := s.purge(ctx); !more {
 			return err
 		}
 	}
 }
 
-// purge deletes a slice, and reports whether there was something to delete.
-func (s System) purge(ctx context.Context) (found bool, err error) {
-	var org, no, fence int64
-	if err := s.db.Read(ctx, func(tx engine.Tx) (err error) {
-		found, err = engine.One(tx, `SELECT org_no, report_no, fence FROM report_garbage ORDER BY org_no, report_no, fence LIMIT 1`, func(r engine.Row) {
-			org, no, fence = r.Int(0), r.Int(1), r.Int(2)
-		})
-		return err
-	}); err != nil || !found {
-		return false, err
+// purge deletes a slice, and reports whether it deleted something. If a part of
+// the database is unavailable, it deletes a slice in each of the others, and returns
+// the error too.
+func (s System) purge(ctx context.Context) (did bool, err error) {
+	type garbage struct{ org, no, fence int64 }
+	found, err := engine.List(ctx, s.db, `SELECT org_no, report_no, fence FROM report_garbage /*WHERE org_no = ANY($1)*/ ORDER BY org_no, report_no, fence LIMIT 1`,
+		func(r engine.Row) (garbage, error) { return garbage{r.Int(0), r.Int(1), r.Int(2)}, nil })
+	for _, g := range found {
+		purgeErr := s.purgeSlice(ctx, g.org, g.no, g.fence)
+		did, err = did || purgeErr == nil, errors.Join(err, purgeErr)
 	}
-	return true, s.db.Write(ctx, func(tx engine.Tx) error {
+	return did, err
+}
+
+func (s System) purgeSlice(ctx context.Context, org, no, fence int64) error {
+	return s.db.Write(ctx, func(tx engine.Tx) error {
 		gone, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n IN
 			(SELECT n FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 ORDER BY n LIMIT $4)`, org, no, fence, chunkSlice)
 		if err == nil && gone < chunkSlice {

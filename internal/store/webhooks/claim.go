@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -18,6 +19,10 @@ import (
 type Key struct {
 	Org access.OrgNo
 	No  int64
+}
+
+func (k Key) compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Org, other.Org), cmp.Compare(k.No, other.No))
 }
 
 // WaitingWebhook is an enabled endpoint that may have work: journal entries
@@ -35,39 +40,78 @@ type WaitingWebhook struct {
 	Held        bool
 }
 
-const selectWaiting = `SELECT c.org_no, c.webhook_no, h.pos, c.due_at, c.claim, n.lease_until, c.node
+const selectWaiting = `SELECT c.org_no, c.webhook_no, h.pos, c.due_at, c.claim, c.node, n.lease_until
 	FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no
-	JOIN journal_head h ON h.org_no = w.org_no LEFT JOIN webhook_node n ON n.node = c.node
+	JOIN journal_head h ON h.org_no = w.org_no ` + joinLease + `
 	WHERE w.enabled = 1`
+
+// joinLease adds the lease of the node that holds a claim. In a Citus cluster,
+// leases are on the coordinator, which would send them to all workers, also to
+// those that are down. There, they are read separately.
+const joinLease = `LEFT JOIN webhook_node n ON n.node = c.node`
+
+var withoutLease = strings.NewReplacer(joinLease, "", "n.lease_until", "CAST(NULL AS BIGINT)")
 
 const (
 	waitingOf  = selectWaiting + ` AND w.org_no = $1`
-	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0) AND (c.node IS NULL OR c.node <> $2 OR c.claim = 0 OR c.due_at <= $1)`
+	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0) AND (c.node IS NULL OR c.node <> $2 OR c.claim = 0 OR c.due_at <= $1)
+		/*AND w.org_no = ANY($3) AND c.org_no = ANY($3) AND h.org_no = ANY($3)*/`
 	// The second condition makes the database use the index.
 	waitingDue = selectWaiting + ` AND (c.due_at, c.org_no, c.webhook_no) > ($1, $2, $3) AND c.due_at >= $1 AND c.due_at <= $4
-		ORDER BY c.due_at, c.org_no, c.webhook_no LIMIT $5`
-	firstDue = `SELECT due_at FROM webhook_cursor WHERE due_at > $1 ORDER BY due_at LIMIT 1`
+		/*AND w.org_no = ANY($6) AND c.org_no = ANY($6) AND h.org_no = ANY($6)*/ ORDER BY c.due_at, c.org_no, c.webhook_no LIMIT $5`
+	firstDue = `SELECT due_at FROM webhook_cursor WHERE due_at > $1 /*AND org_no = ANY($2)*/ ORDER BY due_at LIMIT 1`
 )
 
-func (s System) waiting(ctx context.Context, sql string, args ...any) (list []WaitingWebhook, err error) {
+// scanWaiting returns how to read a row of selectWaiting now.
+func (s System) scanWaiting(leases map[int64]int64) func(r engine.Row) (WaitingWebhook, error) {
 	after, upTo := lease.Living(s.db.Now())
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		list = nil
-		return tx.Query(sql, func(r engine.Row) error {
-			w := WaitingWebhook{Key: Key{access.OrgNo(r.Int(0)), r.Int(1)}, Head: journal.Pos(r.Int(2)), Due: engine.Moment(r, 3), Token: r.Int(4), Node: r.Int(6)}
-			w.Held = w.Token != 0 && !r.IsNull(5) && r.Int(5) > after && r.Int(5) <= upTo
-			list = append(list, w)
-			return nil
-		}, args...)
-	})
-	return list, err
+	return func(r engine.Row) (WaitingWebhook, error) {
+		w := WaitingWebhook{Key: Key{access.OrgNo(r.Int(0)), r.Int(1)}, Head: journal.Pos(r.Int(2)), Due: engine.Moment(r, 3), Token: r.Int(4), Node: r.Int(5)}
+		until, held := leases[w.Node]
+		if !r.IsNull(6) {
+			until, held = r.Int(6), true
+		}
+		w.Held = w.Token != 0 && held && until > after && until <= upTo
+		return w, nil
+	}
+}
+
+// waiting returns the endpoints that a form of selectWaiting selects. If a part
+// of the database is unavailable, it returns those of the others with an error
+// that wraps [engine.ErrPart].
+func (s System) waiting(ctx context.Context, sql string, args ...any) ([]WaitingWebhook, error) {
+	var leases map[int64]int64
+	if s.db.Distributed() {
+		sql, leases = withoutLease.Replace(sql), map[int64]int64{}
+		if err := s.db.Read(ctx, func(tx engine.Tx) error {
+			return tx.Query(`SELECT node, lease_until FROM webhook_node`, func(r engine.Row) error {
+				leases[r.Int(0)] = r.Int(1)
+				return nil
+			})
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return engine.List(ctx, s.db, sql, s.scanWaiting(leases), args...)
 }
 
 // WebhooksOf returns the enabled endpoints of an organisation, whether or not
 // they have work.
 func (s System) WebhooksOf(ctx context.Context, org access.OrgNo) ([]WaitingWebhook, error) {
-	return s.waiting(ctx, waitingOf, int64(org))
+	scan := s.scanWaiting(nil)
+	return engine.Get(ctx, s.db, func(tx engine.Tx) (list []WaitingWebhook, err error) {
+		err = tx.Query(waitingOf, func(r engine.Row) error {
+			w, err := scan(r)
+			list = append(list, w)
+			return err
+		}, int64(org))
+		return list, err
+	})
 }
+
+// The following methods are about all organisations. If a part of the database
+// is unavailable, they return what they could read of the others with an error that
+// wraps [engine.ErrPart].
 
 // WaitingWebhooks returns the endpoints of all organisations that may have
 // work. It omits those that node has claimed itself, unless a delivery is due.
@@ -103,36 +147,38 @@ func (s System) DueWebhooks(ctx context.Context, after DuePlace, by time.Time) (
 	if !after.At.IsZero() {
 		from = engine.Millis(after.At)
 	}
-	return s.waiting(ctx, waitingDue, from, int64(after.Org), after.No, engine.Millis(by), DuePage)
+	list, err := s.waiting(ctx, waitingDue, from, int64(after.Org), after.No, engine.Millis(by), DuePage)
+	slices.SortFunc(list, func(a, b WaitingWebhook) int { return cmp.Or(a.Due.Compare(b.Due), a.Key.compare(b.Key)) })
+	return list[:min(len(list), DuePage)], err
 }
 
 // NextDue returns when the first delivery after a time is due, of all
 // endpoints, or zero if none is.
 func (s System) NextDue(ctx context.Context, after time.Time) (at time.Time, err error) {
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		_, err := engine.One(tx, firstDue, func(r engine.Row) { at = engine.FromMillis(r.Int(0)) }, engine.Millis(after))
-		return err
-	})
+	list, err := engine.List(ctx, s.db, firstDue, func(r engine.Row) (time.Time, error) { return engine.FromMillis(r.Int(0)), nil }, engine.Millis(after))
+	if len(list) > 0 {
+		at = slices.MinFunc(list, time.Time.Compare)
+	}
 	return at, err
 }
 
 // JournalHeads calls each for every organisation with the end of its journal.
 func (s System) JournalHeads(ctx context.Context, each func(access.OrgNo, journal.Pos)) error {
-	return s.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(`SELECT org_no, pos FROM journal_head`, func(r engine.Row) error {
-			each(access.OrgNo(r.Int(0)), journal.Pos(r.Int(1)))
-			return nil
-		})
+	_, err := engine.List(ctx, s.db, `SELECT org_no, pos FROM journal_head /*WHERE org_no = ANY($1)*/`, func(r engine.Row) (struct{}, error) {
+		each(access.OrgNo(r.Int(0)), journal.Pos(r.Int(1)))
+		return struct{}{}, nil
 	})
+	return err
 }
 
 // JournalSize returns the number of entries in all journals. It changes when
 // any of them grows.
 func (s System) JournalSize(ctx context.Context) (entries int64, err error) {
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		_, err := engine.One(tx, `SELECT CAST(coalesce(sum(pos), 0) AS BIGINT) FROM journal_head`, func(r engine.Row) { entries = r.Int(0) })
-		return err
-	})
+	list, err := engine.List(ctx, s.db, `SELECT CAST(coalesce(sum(pos), 0) AS BIGINT) FROM journal_head /*WHERE org_no = ANY($1)*/`,
+		func(r engine.Row) (int64, error) { return r.Int(0), nil })
+	for _, n := range list {
+		entries += n
+	}
 	return entries, err
 }
 
@@ -182,9 +228,7 @@ func (s System) ReleaseWebhooks(ctx context.Context, node int64) error {
 func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, newToken func() int64, keys []Key) (claims []*Claim, err error) {
 	after, upTo := lease.Living(s.db.Now())
 	// Nodes must lock rows in the same order.
-	keys = slices.SortedFunc(slices.Values(keys), func(a, b Key) int {
-		return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.No, b.No))
-	})
+	keys = slices.SortedFunc(slices.Values(keys), Key.compare)
 	tokens := make([]int64, len(keys))
 	for i := range tokens {
 		tokens[i] = newToken()

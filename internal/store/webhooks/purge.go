@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -28,19 +29,13 @@ func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 		Key
 		deleted bool
 	}
-	var list []purge
-	if err := s.db.Read(ctx, func(tx engine.Tx) error {
-		list = nil
-		return tx.Query(`SELECT c.org_no, c.webhook_no, w.id FROM webhook_cursor c
-			LEFT JOIN webhook w ON w.org_no = c.org_no AND w.webhook_no = c.webhook_no
-			WHERE w.id IS NULL OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no AND d.id < $1)`,
-			func(r engine.Row) error {
-				list = append(list, purge{Key{access.OrgNo(r.Int(0)), r.Int(1)}, r.IsNull(2)})
-				return nil
-			}, old)
-	}); err != nil {
-		return err
-	}
+	list, errs := engine.List(ctx, s.db, `SELECT c.org_no, c.webhook_no, w.id FROM webhook_cursor c
+		LEFT JOIN webhook w ON w.org_no = c.org_no AND w.webhook_no = c.webhook_no /*AND w.org_no = ANY($2)*/
+		WHERE (w.id IS NULL OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no AND d.id < $1 /*AND d.org_no = ANY($2)*/))
+		/*AND c.org_no = ANY($2)*/`,
+		func(r engine.Row) (purge, error) {
+			return purge{Key{access.OrgNo(r.Int(0)), r.Int(1)}, r.IsNull(2)}, nil
+		}, old)
 	for _, p := range list {
 		before, hour := old, hourOf(now.Add(-DeliveriesKept))
 		if p.deleted {
@@ -51,19 +46,20 @@ func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 				more, err = purgeSliceOf(tx, p.Key, before, hour, p.deleted)
 				return err
 			}); err != nil {
-				return err
+				errs = errors.Join(errs, err) // the others go on
+				break
 			}
 		}
 	}
-	return nil
+	return errs
 }
 
 // purgeSliceOf deletes a slice of an endpoint's deliveries, and after the last
 // one its other outdated rows.
 func purgeSliceOf(tx engine.Tx, key Key, before []byte, hour int64, deleted bool) (more bool, err error) {
 	gone, pending := int64(0), int64(0)
-	if err := tx.Query(`DELETE FROM webhook_delivery WHERE (org_no, webhook_no, id) IN
-		(SELECT org_no, webhook_no, id FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id LIMIT $4) RETURNING status`,
+	if err := tx.Query(`DELETE FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id IN
+		(SELECT id FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id LIMIT $4) RETURNING status`,
 		func(r engine.Row) error {
 			gone++
 			pending += number(DeliveryStatus(r.Int(0)) == Pending)
@@ -95,26 +91,40 @@ type Backlog struct {
 }
 
 // WebhookBacklog returns the backlog of all organisations. It reads only
-// endpoints that have something pending.
+// endpoints that have something pending. If a part of the database is unavailable,
+// it returns the backlog of the others with an error that wraps [engine.ErrPart].
 func (s System) WebhookBacklog(ctx context.Context) (b Backlog, err error) {
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		b = Backlog{}
-		if _, err := engine.One(tx, `SELECT count(*) FROM webhook WHERE enabled = 0`, func(r engine.Row) { b.Disabled = r.Int(0) }); err != nil {
+	err = s.db.EachPart(ctx, func(ctx context.Context, p engine.Part) error {
+		some, err := engine.Get(ctx, s.db, func(tx engine.Tx) (Backlog, error) { return backlog(tx, p) })
+		if err != nil {
 			return err
 		}
-		return tx.Query(`SELECT c.pending, (SELECT d.id FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no
-				AND d.status = 0 AND d.status <> 1 ORDER BY d.id LIMIT 1)
-			FROM webhook_cursor c JOIN webhook w ON w.org_no = c.org_no AND w.webhook_no = c.webhook_no WHERE c.pending > 0 AND w.enabled = 1`,
-			func(r engine.Row) error {
-				b.Pending += r.Int(0)
-				if oldest := r.Raw(1); len(oldest) == 16 {
-					at := engine.FromMillis(int64(binary.BigEndian.Uint64(oldest) >> 16))
-					if b.OldestPending.IsZero() || at.Before(b.OldestPending) {
-						b.OldestPending = at
-					}
-				}
-				return nil
-			})
+		b.Disabled, b.Pending = b.Disabled+some.Disabled, b.Pending+some.Pending
+		if b.OldestPending.IsZero() || !some.OldestPending.IsZero() && some.OldestPending.Before(b.OldestPending) {
+			b.OldestPending = some.OldestPending
+		}
+		return nil
 	})
 	return b, err
+}
+
+func backlog(tx engine.Tx, p engine.Part) (b Backlog, err error) {
+	return b, tx.Many(
+		engine.Stmt{SQL: p.SQL(`SELECT count(*) FROM webhook WHERE enabled = 0 /*AND org_no = ANY($1)*/`), Args: p.Args(), Each: func(r engine.Row) error {
+			b.Disabled = r.Int(0)
+			return nil
+		}},
+		engine.Stmt{SQL: p.SQL(`SELECT c.pending, (SELECT d.id FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no
+				AND d.status = 0 AND d.status <> 1 /*AND d.org_no = ANY($1)*/ ORDER BY d.id LIMIT 1)
+			FROM webhook_cursor c JOIN webhook w ON w.org_no = c.org_no AND w.webhook_no = c.webhook_no WHERE c.pending > 0 AND w.enabled = 1
+				/*AND c.org_no = ANY($1) AND w.org_no = ANY($1)*/`), Args: p.Args(), Each: func(r engine.Row) error {
+			b.Pending += r.Int(0)
+			if oldest := r.Raw(1); len(oldest) == 16 {
+				at := engine.FromMillis(int64(binary.BigEndian.Uint64(oldest) >> 16))
+				if b.OldestPending.IsZero() || at.Before(b.OldestPending) {
+					b.OldestPending = at
+				}
+			}
+			return nil
+		}})
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,15 +17,16 @@ import (
 const CitusEnv = "ANODYNE_TEST_CITUS"
 
 // Citus is a cluster for a single test: a coordinator, which is server 0, and
-// two workers, 1 and 2.
+// workers from 1 on.
 type Citus struct {
 	tb       testing.TB
 	dir, dsn string
+	port     int
 }
 
-// StartCitus starts a cluster that lives as long as the test. It fails the
-// test in runs that are not on a Citus cluster.
-func StartCitus(tb testing.TB) *Citus {
+// StartCitus starts a cluster that lives as long as the test, with two or three
+// workers. It fails the test in runs that are not on a Citus cluster.
+func StartCitus(tb testing.TB, workers int) *Citus {
 	tb.Helper()
 	NeedsCitus(tb)
 	dir, err := os.MkdirTemp("", "citus")
@@ -36,8 +38,25 @@ func StartCitus(tb testing.TB) *Citus {
 		c.run("stop")
 		os.RemoveAll(dir)
 	})
-	c.dsn = strings.TrimSpace(c.run("start", strconv.Itoa(freePorts(tb))))
+	tb.Setenv("WORKERS", strconv.Itoa(workers))
+	c.port = freePorts(tb)
+	c.dsn = strings.TrimSpace(c.run("start", strconv.Itoa(c.port)))
+	c.Ask(`ALTER DATABASE anodyne SET citus.shard_count = 6`) // fewer than in service, so that tests take less time
 	return c
+}
+
+// Address returns the host and port of a server, as arguments of functions of
+// Citus.
+func (c *Citus) Address(server int) string { return "'127.0.0.1', " + strconv.Itoa(c.port+server) }
+
+// Pause suspends all processes of a server; see [Cluster.Pause].
+func (c *Citus) Pause(server int) (resume func()) {
+	c.tb.Helper()
+	pid, err := postmasterOf(filepath.Join(c.dir, "n"+strconv.Itoa(server)))
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	return pause(c.tb, pid)
 }
 
 // DSN returns the address of the coordinator.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,13 +24,24 @@ const holdTime = 5 * time.Minute
 // responds.
 func (c *Cluster) Pause() (resume func()) {
 	c.tb.Helper()
-	pid := c.postmaster()
+	return pause(c.tb, c.postmaster())
+}
+
+// pause suspends a process and its children.
+func pause(tb testing.TB, pid int) (resume func()) {
+	tb.Helper()
+	must := func(err error) {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
 	held := []int{pid}
-	c.must(hold(pid)) // it creates no more processes
+	must(hold(pid)) // it creates no more processes
 	list, err := children(pid)
-	c.must(err)
+	must(err)
 	for _, child := range list {
-		c.must(hold(child))
+		must(hold(child))
 		held = append(held, child)
 	}
 	resume = func() {
@@ -38,7 +50,7 @@ func (c *Cluster) Pause() (resume func()) {
 		}
 		held = nil
 	}
-	c.tb.Cleanup(resume)
+	tb.Cleanup(resume)
 	return resume
 }
 
@@ -59,16 +71,22 @@ func (c *Cluster) Crash() {
 // postmaster returns the process ID of the server's main process.
 func (c *Cluster) postmaster() (pid int) {
 	c.tb.Helper()
-	c.ask(`SHOW data_directory`, func(dir string) error {
-		lock, err := os.ReadFile(filepath.Join(dir, "postmaster.pid"))
-		if err != nil {
-			return err
-		}
-		line, _, _ := strings.Cut(string(lock), "\n")
-		pid, err = strconv.Atoi(line)
+	c.ask(`SHOW data_directory`, func(dir string) (err error) {
+		pid, err = postmasterOf(dir)
 		return err
 	})
 	return pid
+}
+
+// postmasterOf returns the process ID of the main process of the server with a
+// data directory.
+func postmasterOf(dir string) (pid int, err error) {
+	lock, err := os.ReadFile(filepath.Join(dir, "postmaster.pid"))
+	if err != nil {
+		return 0, err
+	}
+	line, _, _ := strings.Cut(string(lock), "\n")
+	return strconv.Atoi(line)
 }
 
 // ask passes the result of a query to use, while the session is open.

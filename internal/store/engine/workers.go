@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"anodyne.example/anodyne/internal/fault"
+)
+
+// isRemote reports whether the coordinator of a Citus cluster returned the error
+// of a worker, or could not reach one.
+func isRemote(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return false
+	}
+	const protocolViolation = "08P01"
+	return pg.Code[:2] == "08" && pg.Code != protocolViolation || strings.Contains(pg.Where, "while executing command on ")
+}
+
+// noteRemote records that a worker is unavailable.
+func (e *postgresEngine) noteRemote(err error) {
+	if isRemote(err) && !IsLockTimeout(err) && postgresError(err) != err { // not the fault of the statement
+		e.remote.Store(time.Now().UnixNano())
+	}
+}
+
+func (e *postgresEngine) workerFailed() time.Time { return time.Unix(0, e.remote.Load()) }
+func (e *sqliteEngine) workerFailed() time.Time   { return time.Time{} }
+
+// WorkerFailed returns when a statement last failed because a worker of a Citus
+// cluster was unavailable. It is long ago if none ever was.
+func (db *DB) WorkerFailed() time.Time { return db.engine.workerFailed() }
+
+// shardsTampered is Dialect.tampered for the shards on a worker.
+const shardsTampered = `SELECT string_agg(found.what || ' on ' || c.relname, ', ') FROM pg_class c JOIN (
+		SELECT tgrelid AS table_oid, 'a trigger named ' || tgname AS what FROM pg_trigger WHERE NOT tgisinternal
+		UNION ALL SELECT ev_class, 'a rule named ' || rulename FROM pg_rewrite) AS found ON found.table_oid = c.oid
+	WHERE c.relname ~ '^(journal|journal_pending|journal_head|journal_seal)_[0-9]+$'`
+
+// Tampered calls found with a description of each trigger, rule or view that could
+// alter the audit log unnoticed, on all servers.
+func (db *DB) Tampered(tx Tx, found func(what string)) error {
+	stmts := []Stmt{{SQL: db.dialect().tampered, Each: func(r Row) error {
+		found(r.Text(0))
+		return nil
+	}}}
+	if db.Distributed() {
+		stmts = append(stmts, Stmt{SQL: `SELECT nodename || ':' || nodeport, success, result FROM run_command_on_workers($1) ORDER BY 1`, Args: []any{shardsTampered}, Each: func(r Row) error {
+			if r.Int(1) == 0 {
+				return fault.Away("A worker of the Citus cluster is not available.", fmt.Errorf("%s: %s", r.Text(0), r.Text(2)))
+			}
+			if what := r.Text(2); what != "" {
+				found("on worker " + r.Text(0) + ", " + what)
+			}
+			return nil
+		}})
+	}
+	return tx.Many(stmts...)
+}
+
+// Size returns the size of a PostgreSQL database, in bytes. Of a Citus cluster,
+// it includes the workers that respond.
+func (db *DB) Size(ctx context.Context) (bytes int64, err error) {
+	sql := `SELECT pg_database_size(current_database())`
+	if db.Distributed() {
+		sql = `SELECT pg_database_size(current_database()) + coalesce((SELECT CAST(sum(CAST(result AS BIGINT)) AS BIGINT)
+			FROM run_command_on_workers('SELECT pg_database_size(current_database())') WHERE success), 0)`
+	}
+	err = db.Read(ctx, func(tx Tx) error {
+		_, err := One(tx, sql, func(r Row) { bytes = r.Int(0) })
+		return err
+	})
+	return bytes, err
+}
