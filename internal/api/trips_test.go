@@ -233,7 +233,7 @@ func TestStatementsOfARequest(t *testing.T) {
 				tally := n.trips.Last()
 				statements, trips := tally.Count()
 				want := a.cost.sqlite + a.cost.each*size
-				if n.store.Database().Dialect().Distributed {
+				if n.store.Distributed() {
 					// Counting has its own trip, and rows are divided into several statements.
 					if statements > 2*a.cost.postgres+6 || trips > a.cost.trips+3 {
 						t.Errorf("%d items: %s %s: %d statements in %d round trips, which is too many for Citus:%s", size, a.route, a.how, statements, trips, tally)

@@ -203,6 +203,9 @@ func (s *Store) Shared() bool { return s.db.Shared() }
 // even if their context has no deadline and the database hangs.
 func (s *Store) BoundsLookups() bool { return s.db.Dialect().Gathers }
 
+// Distributed reports whether the tables are distributed over a Citus cluster.
+func (s *Store) Distributed() bool { return s.db.Distributed() }
+
 // Ping returns an error if the database does not respond or does not accept
 // writes.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }

@@ -20,12 +20,18 @@ func isRemote(err error) bool {
 		return false
 	}
 	const protocolViolation = "08P01"
-	return pg.Code[:2] == "08" && pg.Code != protocolViolation || strings.Contains(pg.Where, "while executing command on ")
+	return pg.Code[:2] == "08" && pg.Code != protocolViolation || lostInTransaction(pg) || strings.Contains(pg.Where, "while executing command on ")
+}
+
+// lostInTransaction reports whether a worker was lost during a transaction. Citus
+// has no code of its own for that.
+func lostInTransaction(pg *pgconn.PgError) bool {
+	return pg.Code == "XX000" && strings.HasPrefix(pg.Message, "failure on connection marked as essential")
 }
 
 // noteRemote records that a worker is unavailable.
 func (e *postgresEngine) noteRemote(err error) {
-	if isRemote(err) && !IsLockTimeout(err) && postgresError(err) != err { // not the fault of the statement
+	if isRemote(err) && !IsLockTimeout(err) && fault.Is(postgresError(err), fault.Unavailable) { // not the fault of the statement
 		e.remote.Store(time.Now().UnixNano())
 	}
 }
