@@ -9,7 +9,7 @@ import (
 // measureWorkers counts the workers of a Citus cluster that respond, and logs
 // when one is lost or responds again. On other databases it does nothing.
 func (s System) measureWorkers(ctx context.Context) error {
-	if s.metrics.workers == nil {
+	if !s.db.Distributed() {
 		return nil
 	}
 	up, down, err := s.db.Workers(ctx)
@@ -36,5 +36,5 @@ const degradedFor = 2 * measureEvery
 // worker of a Citus cluster that has their rows did not respond at the last
 // measurement or to a recent statement.
 func (s *Store) Degraded() bool {
-	return s.metrics.workers != nil && (s.metrics.lost.Load() > 0 || time.Since(s.db.WorkerFailed()) < degradedFor)
+	return s.db.Distributed() && (s.metrics.lost.Load() > 0 || time.Since(s.db.WorkerFailed()) < degradedFor)
 }

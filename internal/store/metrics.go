@@ -12,19 +12,10 @@ import (
 type metrics struct {
 	measured
 	rounds
-	// workers counts those of a Citus cluster; it is nil on other databases.
+	// workers counts those of a Citus cluster; there are none on other databases.
 	// lost is the number of workers that do not respond.
 	workers *prometheus.GaugeVec
 	lost    atomic.Int64
-}
-
-// countWorkers adds the metric of the workers of a Citus cluster.
-func (m *metrics) countWorkers(registry prometheus.Registerer) {
-	m.workers = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "anodyne_store_workers",
-		Help: "Workers of the Citus cluster, up and down. Requests of organisations on a worker that is down fail."}, []string{"state"})
-	if registry != nil {
-		registry.MustRegister(m.workers)
-	}
 }
 
 // measured are the metrics that KeepMeasured updates.
@@ -51,7 +42,13 @@ func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
 			measures: worker.NewRounds(registry, "measure", measureEvery),
 		},
 	}
+	m.workers = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "anodyne_store_workers",
+		Help: "Workers of the Citus cluster, up and down; 0 without one. Requests of organisations on a worker that is down fail."}, []string{"state"})
+	for _, state := range []string{"up", "down"} {
+		m.workers.WithLabelValues(state)
+	}
 	if registry != nil {
+		registry.MustRegister(m.workers)
 		m.register(registry, db)
 		registerDuty(registry, db)
 	}

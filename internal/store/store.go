@@ -136,17 +136,10 @@ func DefaultDataDir(database string) string {
 
 // openBeside checks the schema, and opens the data directory and the tables,
 // which need it.
-func (s *Store) openBeside(ctx context.Context, cfg Config) error {
+func (s *Store) openBeside(ctx context.Context, cfg Config) (err error) {
 	dir := cfg.DataDir
 	if err := s.db.CheckVersion(ctx); err != nil {
 		return err
-	}
-	layout, err := s.db.Layout(ctx)
-	if err != nil {
-		return err
-	}
-	if layout != engine.OneServer {
-		s.metrics.countWorkers(cfg.Registry)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
