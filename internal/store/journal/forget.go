@@ -55,7 +55,7 @@ func (s System) Forget(ctx context.Context, org access.OrgNo, alone bool, resour
 		}
 	}
 	var j journalState
-	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) { j, err = oneJournal(tx, org); return err }); err != nil {
+	if err := s.readJournal(ctx, func(tx engine.Tx) (err error) { j, err = oneJournal(tx, org); return err }); err != nil {
 		return nil, err
 	}
 	if !alone && s.isBroken(j) {
@@ -93,6 +93,16 @@ func (s System) isBroken(j journalState) bool {
 	}
 	l := w.log(j)
 	return l.Broken != "" || disagreement(l.Witnessed, j) != ""
+}
+
+// readJournal reads the state of a journal at one moment. Citus reads head and
+// seal with two statements, so there it needs a snapshot: otherwise, the seal could
+// be of a later moment than the head, and seem to be of a log that was cut off.
+func (s System) readJournal(ctx context.Context, fn func(engine.Tx) error) error {
+	if s.j.db.Distributed() {
+		return s.j.db.Snapshot(ctx, fn)
+	}
+	return s.j.db.Read(ctx, fn)
 }
 
 func oneJournal(tx engine.Tx, org access.OrgNo) (j journalState, err error) {

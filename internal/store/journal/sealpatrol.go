@@ -95,7 +95,7 @@ func (s System) mend(ctx context.Context, l *seenLog) error {
 		return nil
 	}
 	var list []journalState
-	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
+	if err := s.readJournal(ctx, func(tx engine.Tx) (err error) {
 		list, err = journals(tx, thisJournal, l.No)
 		return err
 	}); err != nil || len(list) != 1 || disagreement(l.Witnessed, list[0]) != "" {
