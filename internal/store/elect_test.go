@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -142,14 +141,17 @@ func TestNodeWithoutNotifications(t *testing.T) {
 // An organisation whose journal cannot be written holds up no other.
 func TestOrganisationThatCannotBeSequenced(t *testing.T) {
 	t.Parallel()
-	s := storetest.Open(t, "postgres")
+	cfg := storetest.Database(t, storetest.Postgres)
+	s := storetest.Start(t, cfg)
+	cfg.Patience = testwait.Bound
+	holder := storetest.Start(t, storetest.Node(t, cfg)) // whose transaction may take as long as the test
 	bad, good := storetest.Client(t, s, "Bad"), storetest.Client(t, s, "Good")
 	storetest.Settle(t, s)
 	storetest.Run(t, s)
 	held, release := make(chan struct{}), make(chan struct{})
 	var holding sync.WaitGroup
 	holding.Go(func() {
-		if err := s.Database().Write(context.Background(), func(tx engine.Tx) error {
+		if err := holder.Database().Write(context.Background(), func(tx engine.Tx) error {
 			_, err := tx.Exec(`UPDATE journal_head SET pos = pos WHERE org_no = $1`, int64(bad.Org))
 			close(held)
 			<-release
@@ -161,7 +163,7 @@ func TestOrganisationThatCannotBeSequenced(t *testing.T) {
 	<-held
 	storetest.AddPatient(t, s.For(&bad), "Anna")
 	storetest.AddPatient(t, s.For(&good), "Berta")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Bound)
 	defer cancel()
 	if events, _, err := s.For(&good).WaitEvents(ctx, 0, 10); err != nil || len(events) != 1 {
 		t.Errorf("%d events of the other organisation, %v", len(events), err)

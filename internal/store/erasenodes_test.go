@@ -21,6 +21,7 @@ import (
 func twoNodes(t *testing.T) (nodes [2]*store.Store, barriers [2]*storetest.Barrier) {
 	t.Helper()
 	cfg := storetest.Database(t, storetest.Postgres)
+	cfg.Patience = testwait.Bound
 	for i := range nodes {
 		node := storetest.Node(t, cfg)
 		barriers[i] = &storetest.Barrier{}

@@ -14,6 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // gathered returns the values of a registry by name and labels.
@@ -156,7 +157,7 @@ func TestPoolWaits(t *testing.T) {
 			}
 		}
 		registry := prometheus.NewRegistry()
-		cfg.Registry = registry
+		cfg.Registry, cfg.Patience = registry, testwait.Bound
 		s := storetest.Start(t, cfg)
 		most := int(gathered(t, registry)["anodyne_store_connections_max"])
 		if engine.IsPostgres(cfg.Database) {
@@ -178,13 +179,7 @@ func TestPoolWaits(t *testing.T) {
 		for range most {
 			<-inside
 		}
-		for patience := time.After(2 * time.Minute); gathered(t, registry)["anodyne_store_connection_waiting"] != 1; {
-			select {
-			case <-patience:
-				t.Fatalf("nobody waits: %v", gathered(t, registry))
-			case <-time.After(time.Millisecond):
-			}
-		}
+		testwait.Until(t, "a caller waits", func() bool { return gathered(t, registry)["anodyne_store_connection_waiting"] == 1 })
 		if got := gathered(t, registry); got["anodyne_store_connections in_use"] != float64(most) || got["anodyne_store_connections idle"] != 0 {
 			t.Errorf("all in use: %v", got)
 		}

@@ -50,6 +50,9 @@ type Config struct {
 	// Wait is how long to wait for a PostgreSQL server that cannot be reached.
 	// Zero means to fail at once.
 	Wait time.Duration
+	// Patience replaces the limits of waits for PostgreSQL; see
+	// [engine.Config]. Some tests set it.
+	Patience time.Duration
 	// Restore names the restore that opens the database, and is empty otherwise:
 	// only that restore can open it before [System.EndRestore].
 	Restore string
@@ -96,7 +99,7 @@ type Store struct {
 
 // Engine returns the configuration of the database itself.
 func (c Config) Engine() engine.Config {
-	return engine.Config{Database: c.Database, Key: c.Key, Wait: c.Wait, Restore: c.Restore, Now: c.Now, Log: c.Log, Registry: c.Registry, Tracer: c.Tracer, Observe: c.Observe}
+	return engine.Config{Database: c.Database, Key: c.Key, Wait: c.Wait, Patience: c.Patience, Restore: c.Restore, Now: c.Now, Log: c.Log, Registry: c.Registry, Tracer: c.Tracer, Observe: c.Observe}
 }
 
 // Migrate brings the database to the schema of this program and returns the

@@ -24,6 +24,10 @@ type Config struct {
 	// Wait is how long to wait for a PostgreSQL server that cannot be reached.
 	// Zero means to fail at once.
 	Wait time.Duration
+	// Patience replaces the limits of waits for PostgreSQL: for a connection, a
+	// lock, a statement, and the end of a transaction. Tests that hold something
+	// up set it, so that no limit decides in their place.
+	Patience time.Duration
 	// Restore names the restore that opens the database, and is empty otherwise:
 	// only that restore can open it before [DB.EndRestore].
 	Restore string
@@ -72,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		db.engine, err = openSQLite(path, cfg.Key, db.Log, metrics, cfg.Observe)
 	} else if IsPostgres(cfg.Database) {
-		db.engine, err = openPostgres(ctx, cfg.Database, cfg.Wait, db.Log, cfg.Observe)
+		db.engine, err = openPostgres(ctx, &cfg)
 	} else {
 		// Do not repeat the address: it may contain a password.
 		err = errors.New(`the address of the database must be "sqlite:PATH" or "postgres://..."`)

@@ -66,10 +66,11 @@ var postgresDialect = Dialect{
 // postgresEngine is a pool of connections. Several processes may use the same
 // database.
 type postgresEngine struct {
-	pool  *pgxpool.Pool
-	log   *slog.Logger
-	sql   sync.Map // rewritten SQL by SQL as written
-	stuck stuck
+	pool   *pgxpool.Pool
+	limits timeLimits
+	log    *slog.Logger
+	sql    sync.Map // rewritten SQL by SQL as written
+	stuck  stuck
 	// spread has the distributed tables of a Citus cluster; it is nil on a single
 	// server. spreads caches which statements use them, and apart makes lookups in
 	// them.
@@ -89,19 +90,20 @@ type postgresEngine struct {
 	lent atomic.Int64
 }
 
-func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog.Logger, observe Observe) (engine, error) {
-	cfg, err := postgresConfig(dsn)
+func openPostgres(ctx context.Context, of *Config) (engine, error) {
+	limits, log := limitsWith(of.Patience), of.Log
+	cfg, err := postgresConfig(of.Database, limits)
 	if err != nil {
 		return nil, err
 	}
-	if observe != nil {
-		cfg.ConnConfig.Tracer = observe
+	if of.Observe != nil {
+		cfg.ConnConfig.Tracer = of.Observe
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, postgresError(err)
 	}
-	if err := awaitPostgres(ctx, pool, wait, log); err != nil {
+	if err := awaitPostgres(ctx, pool, of.Wait, log); err != nil {
 		pool.Close()
 		return nil, err
 	}
@@ -112,7 +114,7 @@ func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog
 		return nil, postgresError(err)
 	}
 	log.Debug("connected to PostgreSQL", "max_connections", cfg.MaxConns)
-	e := &postgresEngine{pool: pool, rounds: rounds, log: log, observe: observe}
+	e := &postgresEngine{pool: pool, rounds: rounds, limits: limits, log: log, observe: of.Observe}
 	e.asks = NewRounds(RoundsConfig{Lanes: lanes, Spare: spareLanes, Most: callsPerRound}, e.answer)
 	if e.spread, err = spreadTables(ctx, pool); err == nil && e.spread != nil {
 		err = e.openApart(ctx, cfg)
@@ -168,7 +170,7 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 		return err
 	}
 	defer conn.Release()
-	inside, cancel := context.WithTimeout(context.WithoutCancel(ctx), WriteTime)
+	inside, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.write)
 	defer cancel()
 	for try := 1; ; try++ {
 		err := e.transaction(inside, conn.Conn(), "BEGIN", fn)

@@ -17,7 +17,7 @@ import (
 
 // postgresConfig parses the address of a database and configures its
 // connections.
-func postgresConfig(dsn string) (*pgxpool.Config, error) {
+func postgresConfig(dsn string, limits timeLimits) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("database address: " + redactDSN(err.Error(), dsn))
@@ -31,9 +31,9 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 	conn := cfg.ConnConfig
 	for name, value := range map[string]string{
 		"application_name": "anodyne", "timezone": "UTC",
-		"lock_timeout": fmt.Sprint(LockWait.Milliseconds()), "statement_timeout": fmt.Sprint(WriteTime.Milliseconds()),
+		"lock_timeout": fmt.Sprint(limits.lock.Milliseconds()), "statement_timeout": fmt.Sprint(limits.write.Milliseconds()),
 		// PostgreSQL must not keep the locks of a node that has disappeared.
-		"idle_in_transaction_session_timeout": fmt.Sprint(idleTime.Milliseconds()),
+		"idle_in_transaction_session_timeout": fmt.Sprint(limits.idle.Milliseconds()),
 		"tcp_keepalives_idle":                 fmt.Sprint(int(keepAlive.Idle.Seconds())),
 		"tcp_keepalives_interval":             fmt.Sprint(int(keepAlive.Interval.Seconds())), "tcp_keepalives_count": fmt.Sprint(keepAlive.Count),
 		// A bitmap scan reads the dead entries of an index every time; an index

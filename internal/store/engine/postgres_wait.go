@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -44,12 +45,21 @@ const (
 	signOfLife = 8 * time.Second
 )
 
+// timeLimits are those of the limits above that a test can replace.
+type timeLimits struct{ acquire, lock, write, idle, silence time.Duration }
+
+// limitsWith returns the limits; patience, if not zero, replaces all of them.
+func limitsWith(patience time.Duration) timeLimits {
+	or := func(limit time.Duration) time.Duration { return cmp.Or(patience, limit) }
+	return timeLimits{or(acquireTime), or(LockWait), or(WriteTime), or(idleTime), or(silence)}
+}
+
 // keepAlive probes idle connections for that response.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: signOfLife / 2, Interval: signOfLife / 8, Count: 4}
 
 // acquire takes a connection from the pool, or explains why it cannot.
 func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	limited, cancel := context.WithTimeout(ctx, acquireTime)
+	limited, cancel := context.WithTimeout(ctx, e.limits.acquire)
 	defer cancel()
 	lent := e.lent.Load()
 	e.acquiring.Add(1)
@@ -113,7 +123,7 @@ func (t *postgresTx) limited() (context.Context, context.CancelFunc) {
 	if t.ctx.Value(unhurriedKey{}) != nil {
 		return t.ctx, func() {}
 	}
-	return context.WithTimeout(t.ctx, silence)
+	return context.WithTimeout(t.ctx, t.e.limits.silence)
 }
 
 type unhurriedKey struct{}

@@ -14,7 +14,9 @@ import (
 // connections when each is made again.
 func TestWritesOnTheirOwnLeaveConnections(t *testing.T) {
 	t.Parallel()
-	s := storetest.Open(t, storetest.Postgres)
+	cfg := storetest.Database(t, storetest.Postgres)
+	cfg.Patience = testwait.Bound
+	s := storetest.Start(t, cfg)
 	const writes = 40
 	var alone atomic.Int64
 	begun, first, rest := make(chan struct{}), make(chan struct{}), make(chan struct{})

@@ -464,6 +464,7 @@ func TestWorkersDeriveAfterAChange(t *testing.T) {
 func TestAChangeWaitsForMedications(t *testing.T) {
 	var barrier storetest.Barrier
 	database := storetest.Database(t, storetest.Postgres)
+	database.Patience = testwait.Bound
 	slow := database
 	barrier.Watch(&slow)
 	s, other := storetest.Start(t, slow), storetest.Start(t, storetest.Node(t, database))

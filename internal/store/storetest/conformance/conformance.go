@@ -38,6 +38,7 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := database(t)
+			cfg.Patience = testwait.Bound
 			test(t, func() *store.Store { return storetest.Start(t, storetest.Node(t, cfg)) })
 		})
 	}
