@@ -38,6 +38,9 @@ type Config struct {
 	// Lease is how long a claimed report is reserved for its node without
 	// renewal; the default is 15 s. Tests shorten it.
 	Lease time.Duration
+	// Goodbye is how long a node takes to save the result of a report when it is
+	// about to stop; the default is 5 s.
+	Goodbye time.Duration
 }
 
 const (
@@ -50,8 +53,6 @@ const (
 	// reports queued or abandoned by other nodes and for expired files, unless
 	// another node is elected to do that.
 	poll = time.Second
-	// goodbye is how long a stopping node takes to release its reports.
-	goodbye = 5 * time.Second
 )
 
 // Worker generates the requested reports and exports.
@@ -81,6 +82,9 @@ type task struct {
 func NewWorker(cfg Config) *Worker {
 	if cfg.Lease == 0 {
 		cfg.Lease = 15 * time.Second
+	}
+	if cfg.Goodbye == 0 {
+		cfg.Goodbye = 5 * time.Second
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -214,7 +218,7 @@ func (w *Worker) work(ctx context.Context, l *line, t *task) {
 	err := w.produce(ctx, l, t)
 	result := "completed"
 	// The result must be recorded even if the service is about to stop.
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Goodbye)
 	defer cancel()
 	switch {
 	case err == nil:

@@ -78,7 +78,7 @@ func (s *shop) order(format reports.ReportFormat) id.Report {
 // work runs a worker until stop is called, which returns when it has ended.
 func (s *shop) work(on *store.Store, a analyst, lease time.Duration) (stop func()) {
 	s.t.Helper()
-	w := report.NewWorker(report.Config{Store: on, Analyst: a, Retention: time.Hour, Log: slog.New(slog.DiscardHandler), Lease: lease})
+	w := report.NewWorker(report.Config{Store: on, Analyst: a, Retention: time.Hour, Log: slog.New(slog.DiscardHandler), Lease: lease, Goodbye: testwait.Bound})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
