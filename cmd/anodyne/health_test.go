@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/cli"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // ask runs "anodyne health" with an environment.
@@ -57,7 +58,8 @@ func TestHealth(t *testing.T) {
 		"no time":     {nil, []string{"--listen", "127.0.0.1:" + port, "--timeout", "0s"}, 1, "--timeout"},
 		"no flag":     {nil, []string{"--database", "sqlite:x.db"}, 2, "-database"},
 	} {
-		if code, said := ask(t, tt.environment, tt.args...); code != tt.code || !strings.Contains(said, tt.said) {
+		args := append([]string{"--timeout", testwait.Bound.String()}, tt.args...)
+		if code, said := ask(t, tt.environment, args...); code != tt.code || !strings.Contains(said, tt.said) {
 			t.Errorf("%s: code %d, %q", name, code, said)
 		}
 	}

@@ -110,6 +110,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 		Source: sourceOf, Base: func(*http.Request) string { return h.url },
 	})
 	h.pages.reference = referenceOnce
+	h.pages.hashes.longest = testwait.Bound // however long a hash takes
 	server := httptest.NewServer(h.trips.Of(h.pages))
 	t.Cleanup(server.Close)
 	h.url = server.URL

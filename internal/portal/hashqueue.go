@@ -27,6 +27,7 @@ const (
 // memory nor delays others.
 type hashQueue struct {
 	running chan struct{}
+	longest time.Duration // longestQueueing, unless a test sets it
 
 	mu        sync.Mutex
 	inside    int
@@ -34,7 +35,7 @@ type hashQueue struct {
 }
 
 func newHashQueue() *hashQueue {
-	return &hashQueue{running: make(chan struct{}, hashesAtOnce), byNetwork: map[netip.Prefix]int{}}
+	return &hashQueue{running: make(chan struct{}, hashesAtOnce), longest: longestQueueing, byNetwork: map[netip.Prefix]int{}}
 }
 
 // errBusy is returned if the queue is full.
@@ -60,7 +61,7 @@ func (q *hashQueue) enter(ctx context.Context, network netip.Prefix) (leave func
 			delete(q.byNetwork, network)
 		}
 	}
-	waited := time.NewTimer(longestQueueing)
+	waited := time.NewTimer(q.longest)
 	defer waited.Stop()
 	select {
 	case q.running <- struct{}{}:
