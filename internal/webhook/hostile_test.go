@@ -2,12 +2,15 @@ package webhook
 
 import (
 	"compress/gzip"
+	"context"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -62,6 +65,29 @@ func TestReceiversThatTakeTheirTime(t *testing.T) {
 			}
 			wantFailure(t, newSender(t, Config{Timeout: hasty}).Send(t.Context(), m), "no complete response within 200ms")
 		})
+	}
+}
+
+// A limit of the transport that is enforced after that of the attempt has passed,
+// and before the attempt ends, is the attempt's timeout.
+func TestRanOut(t *testing.T) {
+	past, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	later, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want bool
+	}{
+		"after its time":           {past, os.ErrDeadlineExceeded, true},
+		"before its time":          {later, os.ErrDeadlineExceeded, false},
+		"for another reason":       {past, syscall.ECONNREFUSED, false},
+		"for a reason that is new": {past, io.ErrUnexpectedEOF, false},
+	} {
+		if got := ranOut(c.ctx, c.err); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 

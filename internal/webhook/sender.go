@@ -156,7 +156,7 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 	case err == nil || unfit: // the status takes precedence
 	case parent.Err() != nil:
 		return errBrokenOff
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, ranOut(ctx, err):
 		return &timeoutError{connected: connected.Load(), answered: attempt.Status != 0}
 	default:
 		return err
@@ -166,6 +166,15 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 		return &statusError{response.StatusCode}
 	}
 	return err
+}
+
+// ranOut reports whether an error says that time ran out and the time of ctx has
+// passed, although ctx has not ended yet: after a pause of the machine, limits
+// of the transport that are longer can be enforced first.
+func ranOut(ctx context.Context, err error) bool {
+	deadline, _ := ctx.Deadline()
+	late, ok := errors.AsType[net.Error](err)
+	return ok && late.Timeout() && !time.Now().Before(deadline)
 }
 
 // request returns the signed request of a message.
