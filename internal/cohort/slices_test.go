@@ -119,6 +119,7 @@ func newAlliance(t *testing.T, count int, build func(i int) string) *alliance {
 		}
 		cs, client := New(plenty, nil), peer.NewClient(who)
 		t.Cleanup(client.Close)
+		client.Patience(testwait.Bound)
 		cs.sliceSize, cs.worthKeeping = 4, i%2
 		if err := cs.Share(Sharing{Store: s, Client: client, Address: l.Addr().String(), Build: build(i)}); err != nil {
 			t.Fatal(err)
@@ -127,7 +128,7 @@ func newAlliance(t *testing.T, count int, build func(i int) string) *alliance {
 			no, _ := s.System().Members()
 			return no
 		}
-		server := peer.Serve(l, who, self, cs.Answer, slog.New(slog.DiscardHandler), nil)
+		server := peer.Serve(l, who, peer.Service{Self: self, Answer: cs.Answer, Log: slog.New(slog.DiscardHandler), Patience: testwait.Bound})
 		ctx, cancel := context.WithCancel(context.Background())
 		var running sync.WaitGroup
 		for _, work := range []func(context.Context) error{s.System().Listen, s.System().Elect, s.System().Sequence} {

@@ -16,7 +16,16 @@ import (
 // Client asks other nodes.
 type Client struct {
 	transport *http.Transport
-	silence   time.Duration
+	// silence is the constant, or a value set by a test.
+	silence time.Duration
+}
+
+// Patience sets how long to wait for another node: for its connection, and for
+// its next sign of life. Tests use it on machines of any speed. It must be called
+// before the first question.
+func (c *Client) Patience(limit time.Duration) {
+	c.silence, c.transport.TLSHandshakeTimeout = limit, limit
+	c.transport.DialContext = (&net.Dialer{Timeout: limit}).DialContext
 }
 
 // NewClient returns a client. The caller must close it.

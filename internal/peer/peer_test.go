@@ -44,8 +44,8 @@ func startWithin(t *testing.T, silence time.Duration, answer Answerer) (*Server,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, watched := newServer(func() int64 { return self }, answer, slog.New(slog.DiscardHandler)), &line{Listener: l}
-	s.room, s.silence, s.http.ReadHeaderTimeout = make(chan struct{}, most), silence, time.Minute
+	s, watched := newServer(Service{Self: func() int64 { return self }, Answer: answer, Log: slog.New(slog.DiscardHandler), Patience: testwait.Bound}), &line{Listener: l}
+	s.room, s.silence = make(chan struct{}, most), silence
 	s.run(watched, identity(t, "ours"))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -59,7 +59,7 @@ func client(t *testing.T, secret string) *Client {
 	t.Helper()
 	c := NewClient(identity(t, secret))
 	t.Cleanup(c.Close)
-	c.silence, c.transport.TLSHandshakeTimeout = time.Minute, time.Minute // on a busy machine
+	c.Patience(testwait.Bound) // on a busy machine
 	return c
 }
 

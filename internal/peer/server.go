@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,35 +18,43 @@ import (
 // Answerer answers a question of another node.
 type Answerer func(ctx context.Context, question []byte) (answer []byte, err error)
 
+// Service is what a node offers to others.
+type Service struct {
+	// Self returns the current number of this node. Questions to another number
+	// are refused, because they were meant for a process that was at this address
+	// before.
+	Self   func() int64
+	Answer Answerer
+	Log    *slog.Logger
+	// State, if not nil, is called when the state of a connection changes, so that
+	// the listener can limit them.
+	State func(net.Conn, http.ConnState)
+	// Patience is how long to wait for another node that connects or receives an
+	// answer. By default it is a few seconds; tests set it.
+	Patience time.Duration
+}
+
 // Server answers the questions of other nodes.
 type Server struct {
-	http   *http.Server
-	self   func() int64
-	answer Answerer
-	log    *slog.Logger
-	room   chan struct{}
-	// silence is the constant, or a value set by a test.
+	Service
+	http    *http.Server
+	room    chan struct{}
 	silence time.Duration
 }
 
-// Serve answers questions on a listener until the server is closed. self is the
-// current number of this node; questions to another number are refused, because
-// they were meant for a process that was at this address before. state is called
-// when the state of a connection changes, so that the listener can limit them; it
-// may be nil.
-func Serve(l net.Listener, who *Identity, self func() int64, answer Answerer, log *slog.Logger, state func(net.Conn, http.ConnState)) *Server {
-	s := newServer(self, answer, log)
-	s.http.ConnState = state
+// Serve answers questions on a listener until the server is closed.
+func Serve(l net.Listener, who *Identity, service Service) *Server {
+	s := newServer(service)
 	s.run(l, who)
 	return s
 }
 
-func newServer(self func() int64, answer Answerer, log *slog.Logger) *Server {
-	s := &Server{self: self, answer: answer, log: log, room: make(chan struct{}, mostQuestions), silence: Silence}
+func newServer(service Service) *Server {
+	s := &Server{Service: service, room: make(chan struct{}, mostQuestions), silence: cmp.Or(service.Patience, Silence)}
 	s.http = &http.Server{
 		// The handshake gets the same time as the header.
-		Handler: s, ReadHeaderTimeout: connectTime, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 4 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler: s, ReadHeaderTimeout: cmp.Or(service.Patience, connectTime), IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 4 << 10,
+		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug), ConnState: s.State,
 	}
 	return s
 }
@@ -53,7 +62,7 @@ func newServer(self func() int64, answer Answerer, log *slog.Logger) *Server {
 func (s *Server) run(l net.Listener, who *Identity) {
 	go func() {
 		if err := s.http.Serve(tls.NewListener(l, who.config())); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("cannot answer other nodes", "error", err)
+			s.Log.Error("cannot answer other nodes", "error", err)
 		}
 	}()
 }
@@ -68,7 +77,7 @@ func (s *Server) Asked() int { return len(s.room) }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply := &reply{w, http.NewResponseController(w), s.silence}
 	reply.hurry()
-	if r.Method != http.MethodPost || r.URL.Path != path || r.Header.Get(nodeHeader) != strconv.FormatInt(s.self(), 10) {
+	if r.Method != http.MethodPost || r.URL.Path != path || r.Header.Get(nodeHeader) != strconv.FormatInt(s.Self(), 10) {
 		http.Error(w, "not for this node", http.StatusMisdirectedRequest)
 		return
 	}
@@ -91,7 +100,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	stop()
 	if err != nil {
 		if r.Context().Err() == nil {
-			s.log.Warn("cannot answer another node", "error", err)
+			s.Log.Warn("cannot answer another node", "error", err)
 		}
 		reply.send(failed)
 		return
@@ -107,7 +116,7 @@ func (s *Server) try(ctx context.Context, question []byte) (answer []byte, err e
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return s.answer(ctx, question)
+	return s.Answer(ctx, question)
 }
 
 // reply is a response under way. The node that asked must take each part of it in

@@ -44,7 +44,7 @@ func (s *Server) share(cohorts *cohort.Cohorts, registry prometheus.Registerer) 
 		return no
 	}
 	room := newNodeConnections(l, min(mostNodeConnections, config.OpenFiles()/8), s.log, registry)
-	s.answerer = peer.Serve(room, who, self, cohorts.Answer, s.log, room.state)
+	s.answerer = peer.Serve(room, who, peer.Service{Self: self, Answer: cohorts.Answer, Log: s.log, State: room.state})
 	return nil
 }
 

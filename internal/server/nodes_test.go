@@ -27,8 +27,8 @@ func TestStrangersAtTheListenerForNodes(t *testing.T) {
 	}
 	const most = 8
 	room := newNodeConnections(l, most, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	nodes := peer.Serve(room, who, func() int64 { return 1 },
-		func(_ context.Context, question []byte) ([]byte, error) { return question, nil }, room.log, room.state)
+	answer := func(_ context.Context, question []byte) ([]byte, error) { return question, nil }
+	nodes := peer.Serve(room, who, peer.Service{Self: func() int64 { return 1 }, Answer: answer, Log: room.log, State: room.state})
 	open := func() int {
 		room.mu.Lock()
 		defer room.mu.Unlock()
