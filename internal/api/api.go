@@ -70,6 +70,9 @@ type Config struct {
 	// a little less than the server's write timeout. Requests that take longer
 	// get a 503; 0 means no limit.
 	AnswerTime time.Duration
+	// ReadyTime limits how long /readyz waits for the database, so that a load
+	// balancer can switch to another node; 0 means no limit of its own.
+	ReadyTime time.Duration
 	// MaxWaiting limits the number of callers waiting for events; 0 means no
 	// limit.
 	MaxWaiting int

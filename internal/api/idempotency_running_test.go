@@ -9,6 +9,7 @@ import (
 
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // posts has, for each route that takes an Idempotency-Key, a path and a body
@@ -55,7 +56,7 @@ func TestKeyOfARequestThatIsStillRunning(t *testing.T) {
 			book := &logbook{}
 			t.Cleanup(func() { book.check(t) })
 			clock := &clock{}
-			database.Now, database.Log, database.KeyWait = clock.now, book.logger(), 50*time.Millisecond
+			database.Now, database.Log, database.KeyWait, database.Patience = clock.now, book.logger(), 50*time.Millisecond, testwait.Bound
 			barrier.Watch(&database)
 			n := startNode(t, database, clock, book, nil)
 			nodes := map[string]*node{"the same node": n}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"anodyne.example/anodyne/internal/api/openapi"
 	"anodyne.example/anodyne/internal/fault"
@@ -16,10 +15,6 @@ func (a *API) healthz(*exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}, nil
 }
 
-// readyTime limits how long /readyz waits for the database, so that a load
-// balancer can switch to another node.
-const readyTime = 3 * time.Second
-
 // readyz reports whether the node can serve requests: the database responds,
 // and the server is not about to stop. A node that can serve only some
 // organisations is ready, because another node could not serve more.
@@ -27,8 +22,12 @@ func (a *API) readyz(x *exchange) (answer, error) {
 	if a.Draining != nil && a.Draining.Err() != nil {
 		return answer{}, fault.Away("The service is shutting down.", nil)
 	}
-	ctx, cancel := context.WithTimeout(x.ctx(), readyTime)
-	defer cancel()
+	ctx := x.ctx()
+	if a.ReadyTime != 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.ReadyTime)
+		defer cancel()
+	}
 	if err := a.Store.Ping(ctx); err != nil {
 		if fault.CodeOf(err) != fault.Unavailable {
 			err = fault.Away("The database does not respond.", err)

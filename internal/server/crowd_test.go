@@ -161,14 +161,7 @@ func TestCallersThatDoNotReadMakeRoom(t *testing.T) {
 		times.write = time.Hour // it is not this that ends them
 		s := serveWith(t, times, append(flags, "--max-connections", "4")...)
 		for range 4 {
-			g := s.from(t, "127.0.0.1")
-			go func() {
-				for { // until the buffers are full, and then the connection is closed
-					if _, err := io.WriteString(g, "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-						return
-					}
-				}
-			}()
+			s.from(t, "127.0.0.1").flood()
 		}
 		s.awaitBusy(t, 4)
 		for deadline := time.Now().Add(3 * time.Minute); s.probe(t, "127.0.0.2", "/openapi.json") != http.StatusOK; {

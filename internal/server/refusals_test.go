@@ -27,6 +27,11 @@ func serve(t *testing.T, args ...string) *Server {
 
 func serveWith(t *testing.T, slow timeouts, args ...string) *Server {
 	t.Helper()
+	return serveAt(t, time.Now, slow, args...)
+}
+
+func serveAt(t *testing.T, now func() time.Time, slow timeouts, args ...string) *Server {
+	t.Helper()
 	var cfg config.Config
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	cfg.Serve(flags)
@@ -34,7 +39,8 @@ func serveWith(t *testing.T, slow timeouts, args ...string) *Server {
 		t.Fatal(err)
 	}
 	cfg.Finish()
-	s, err := startWithin(t.Context(), cfg, slog.New(slog.DiscardHandler), slow)
+	slow.ready = 0 // the database may take its time
+	s, err := startWithin(t.Context(), cfg, slog.New(slog.DiscardHandler), slow, now)
 	if err != nil {
 		t.Fatal(err)
 	}

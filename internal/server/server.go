@@ -37,6 +37,7 @@ type Server struct {
 	cfg      config.Config
 	log      *slog.Logger
 	limits   timeouts
+	now      func() time.Time
 	store    *store.Store
 	limiter  *ratelimit.Limiter
 	workers  *worker.Group
@@ -71,11 +72,16 @@ type timeouts struct {
 	// patience is how long a caller may be slow before its connection may be
 	// closed to make room for another.
 	patience time.Duration
+	// ready is how long /readyz waits for the database.
+	ready time.Duration
+	// spans and attempt are for sending spans to a collector, and for attempts to
+	// deliver an event; 0 means the default.
+	spans, attempt time.Duration
 }
 
 // limits are the timeouts of the public listener. A wait for events takes up
 // to 30 s; each part of a report file has its own limit.
-var limits = timeouts{header: 10 * time.Second, stall: 10 * time.Second, write: 90 * time.Second, idle: 120 * time.Second, answer: 75 * time.Second, patience: 2 * time.Second}
+var limits = timeouts{header: 10 * time.Second, stall: 10 * time.Second, write: 90 * time.Second, idle: 120 * time.Second, answer: 75 * time.Second, patience: 2 * time.Second, ready: 3 * time.Second}
 
 // addressCapacity limits the number of source addresses whose failed requests
 // are counted.
@@ -84,12 +90,12 @@ const addressCapacity = 100_000
 // Start migrates and opens the database and starts serving. The caller must
 // Stop the server.
 func Start(ctx context.Context, cfg config.Config, log *slog.Logger) (*Server, error) {
-	return startWithin(ctx, cfg, log, limits)
+	return startWithin(ctx, cfg, log, limits, time.Now)
 }
 
-// startWithin is Start with other timeouts.
-func startWithin(ctx context.Context, cfg config.Config, log *slog.Logger, slow timeouts) (*Server, error) {
-	s := &Server{cfg: cfg, log: log, limits: slow, workers: worker.NewGroup(log), deliveries: worker.NewGroup(log)}
+// startWithin is Start with other timeouts, and another clock for requests.
+func startWithin(ctx context.Context, cfg config.Config, log *slog.Logger, slow timeouts, now func() time.Time) (*Server, error) {
+	s := &Server{cfg: cfg, log: log, limits: slow, now: now, workers: worker.NewGroup(log), deliveries: worker.NewGroup(log)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.abandon())
@@ -104,7 +110,7 @@ func (s *Server) start(ctx context.Context) error {
 		s.lines = newLineBuffer(s.cfg.LogOutput, registry)
 	}
 	if s.cfg.OTLPEndpoint != "" {
-		s.tracing = tracing.Start(tracing.Config{Endpoint: s.cfg.OTLPEndpoint, Version: s.cfg.Version, Log: s.log, Registry: registry})
+		s.tracing = tracing.Start(tracing.Config{Endpoint: s.cfg.OTLPEndpoint, Version: s.cfg.Version, Log: s.log, Registry: registry, Patience: s.limits.spans})
 	}
 	var err error
 	if s.store, err = openStore(ctx, s.cfg, s.log, registry, s.tracing.Tracer()); err != nil {
@@ -140,12 +146,12 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	if err != nil {
 		return nil, err
 	}
-	authority := oauth.New(s.store, time.Now)
+	authority := oauth.New(s.store, s.now)
 	authority.FetchFrom(keysFrom(sender), s.log)
 	if err := authority.Look(ctx); err != nil {
 		return nil, err
 	}
-	s.limiter = ratelimit.NewClaiming(sys.Claim, sys.StartClaims, sys.Return, s.ahead(), time.Now)
+	s.limiter = ratelimit.NewClaiming(sys.Claim, sys.StartClaims, sys.Return, s.ahead(), s.now)
 	s.limiter.OnUse(sys.WarnQuota)
 	proxies, err := s.cfg.Proxies()
 	if err != nil {
@@ -164,19 +170,19 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		Store: s.store, Cohorts: cohorts, FHIR: mapping, NewSecret: oauth.NewSecret, ReadKeys: oauth.ReadKeys, CheckKeysURI: checkKeys(keysFrom(sender)), Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
-		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer, Now: time.Now, Log: s.log,
+		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer, Now: s.now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Mapping: mapping, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
 		Store: s.store, Authority: authority, Limiter: s.limiter,
-		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
-		Revocations:    api.NewRevocations(addressCapacity, time.Now),
+		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, s.now),
+		Revocations:    api.NewRevocations(addressCapacity, s.now),
 		Cohorts:        cohorts,
 		FHIR:           mapping,
 		Pages:          pages,
 		ReadReport:     report.ReadRequest,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
-		AnswerTime: s.limits.answer, Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
+		AnswerTime: s.limits.answer, ReadyTime: s.limits.ready, Now: s.now, Log: s.log, Registry: registry, Draining: s.draining,
 		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
 		RequestLog:       s.requestLog(),

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // otelCollector is an OpenTelemetry collector as far as OTLP over HTTP goes.
@@ -133,7 +134,9 @@ func TestTraces(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- r.Header }))
 	t.Cleanup(receiver.Close)
 
-	s := serve(t, "--dev", "--otlp-endpoint", there.URL)
+	unhurried := limits
+	unhurried.spans, unhurried.attempt = testwait.Bound, testwait.Bound
+	s := serveWith(t, unhurried, "--dev", "--otlp-endpoint", there.URL)
 	c := newTraceCaller(t, s)
 	hook := c.send("POST", "/v1/webhooks", `{"url":"`+receiver.URL+`/secret-path","events":["patient.created"]}`, http.StatusCreated)["id"].(string)
 	patient := c.send("POST", "/v1/patients", `{"name":"Arlo Finch","date_of_birth":"1961-03-14"}`, http.StatusCreated)["id"].(string)

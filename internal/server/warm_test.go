@@ -30,7 +30,8 @@ import (
 // what it shows is counted; the page itself counts nothing new.
 func TestAnalyticsAreCountedAfterSignIn(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--dev", "--admin-listen", "127.0.0.1:0")
+	now := time.Now() // what is counted depends on the day
+	s := serveAt(t, func() time.Time { return now }, limits, "--dev", "--admin-listen", "127.0.0.1:0")
 	principal := storetest.Client(t, s.Store(), "general")
 	org := s.Store().For(&principal)
 	const patients, writers = 8192, 256 // tallies of fewer are not kept
@@ -60,7 +61,7 @@ func TestAnalyticsAreCountedAfterSignIn(t *testing.T) {
 		t.Fatalf("signing in: %v, %v", signedIn, err)
 	}
 	const loads, tallies = `anodyne_cohort_loads_total{model="series"}`, `anodyne_cohort_bytes{model="tallies"}`
-	want := talliesOfBoth(t, org)
+	want := talliesOfBoth(t, org, now)
 	if !testwait.Within(testwait.Bound, func() bool { return s.metric(t, tallies) == want }) {
 		t.Fatalf("tallies take %v bytes, want %v", s.metric(t, tallies), want)
 	}
@@ -82,12 +83,11 @@ func TestAnalyticsAreCountedAfterSignIn(t *testing.T) {
 
 // talliesOfBoth returns the size of the tallies of both measures for the first
 // query of the page.
-func talliesOfBoth(t *testing.T, org store.Org) float64 {
+func talliesOfBoth(t *testing.T, org store.Org, now time.Time) float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	cohorts := cohort.New(1<<30, registry)
 	var fields fault.Fields
-	now := time.Now()
 	params := analytics.Request{}.Params(pain.DateOf(now), &fields)
 	if _, err := cohorts.Outcomes(t.Context(), org, &params, now); err != nil {
 		t.Fatal(err)

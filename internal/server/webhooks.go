@@ -21,6 +21,7 @@ func (s *Server) newSender() (*webhook.Sender, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Timeout = s.limits.attempt
 	sender, err := webhook.NewSender(cfg)
 	if err == nil {
 		s.closeSender = sender.Close

@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	// exportTime limits one request to the collector.
+	// exportTime limits one request to the collector by default.
 	exportTime = 10 * time.Second
 	// warnEvery is the minimum time between warnings about an unreachable
 	// collector.
@@ -41,7 +42,7 @@ func newExporter(cfg Config) *exporter {
 	}
 	e := &exporter{
 		url: tracesURL(cfg.Endpoint), log: cfg.Log,
-		client:  &http.Client{Timeout: exportTime, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: time.Minute}},
+		client:  &http.Client{Timeout: cmp.Or(cfg.Patience, exportTime), Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: time.Minute}},
 		posted:  counter("anodyne_trace_spans_total", "Spans accepted by the collector of --otlp-endpoint."),
 		dropped: counter("anodyne_trace_spans_dropped_total", "Spans lost because the collector did not accept them."),
 	}

@@ -4,6 +4,7 @@
 package tracing
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -29,15 +30,19 @@ type Config struct {
 	Log     *slog.Logger
 	// Registry is for the metrics; if nil, they are not published.
 	Registry prometheus.Registerer
+	// Patience is how long to wait for the collector. By default, a request may
+	// take 10 s, and Stop waits for 5 s.
+	Patience time.Duration
 }
 
-// goodbye is how long Stop waits for the collector.
+// goodbye is how long Stop waits for the collector by default.
 const goodbye = 5 * time.Second
 
 // Spans creates spans and sends them in the background. A nil *Spans creates
 // none.
 type Spans struct {
 	provider *sdktrace.TracerProvider
+	goodbye  time.Duration
 	once     sync.Once
 }
 
@@ -49,7 +54,12 @@ func Start(cfg Config) *Spans {
 	if merged, err := resource.Merge(about, resource.Environment()); err == nil {
 		about = merged
 	}
-	return &Spans{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(newExporter(cfg)), sdktrace.WithResource(about))}
+	var options []sdktrace.BatchSpanProcessorOption
+	if cfg.Patience != 0 {
+		options = append(options, sdktrace.WithExportTimeout(cfg.Patience))
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(newExporter(cfg), options...), sdktrace.WithResource(about))
+	return &Spans{provider: provider, goodbye: cmp.Or(cfg.Patience, goodbye)}
 }
 
 // Tracer returns a tracer, or nil if tracing is disabled.
@@ -76,7 +86,7 @@ func (s *Spans) Stop() {
 		return
 	}
 	s.once.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+		ctx, cancel := context.WithTimeout(context.Background(), s.goodbye)
 		defer cancel()
 		_ = s.provider.Shutdown(ctx) // lost spans are counted
 	})
