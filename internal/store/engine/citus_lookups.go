@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -27,14 +26,8 @@ const (
 type apart struct {
 	e    *postgresEngine
 	pool *pgxpool.Pool
-
-	mu   sync.Mutex
-	orgs map[int64]*orgLookups // those that have calls
-}
-
-type orgLookups struct {
-	*Rounds[ask, found]
-	calls int
+	// orgs are those that have calls.
+	orgs *inUse[*Rounds[ask, found]]
 }
 
 // openApart opens the connections for lookups in distributed tables.
@@ -44,7 +37,11 @@ func (e *postgresEngine) openApart(ctx context.Context, cfg *pgxpool.Config) (er
 	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err == nil {
-		e.apart = &apart{e: e, pool: pool, orgs: map[int64]*orgLookups{}}
+		e.apart = &apart{e: e, pool: pool, orgs: newInUse(func(int64) *Rounds[ask, found] {
+			return NewRounds(RoundsConfig{Lanes: 1, Spare: 1, Most: callsPerRound}, func(ctx context.Context, asked []ask, answers []found) error {
+				return e.answerOn(ctx, pool, 1, asked, answers)
+			})
+		})}
 	}
 	return postgresError(err)
 }
@@ -55,30 +52,7 @@ func (e *postgresEngine) openApart(ctx context.Context, cfg *pgxpool.Config) (er
 func (a *apart) do(ctx context.Context, q ask) (found, error) {
 	go a.e.asks.Start()
 	org := q.args[0].(int64)
-	own := a.join(org)
-	defer a.leave(org, own)
+	own := a.orgs.join(org)
+	defer a.orgs.leave(org)
 	return own.Do(ctx, q)
-}
-
-// join returns the rounds of an organisation after adding one call to their count.
-func (a *apart) join(org int64) *orgLookups {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	own := a.orgs[org]
-	if own == nil {
-		own = &orgLookups{Rounds: NewRounds(RoundsConfig{Lanes: 1, Spare: 1, Most: callsPerRound}, func(ctx context.Context, asked []ask, answers []found) error {
-			return a.e.answerOn(ctx, a.pool, 1, asked, answers)
-		})}
-		a.orgs[org] = own
-	}
-	own.calls++
-	return own
-}
-
-func (a *apart) leave(org int64, own *orgLookups) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if own.calls--; own.calls == 0 {
-		delete(a.orgs, org)
-	}
 }

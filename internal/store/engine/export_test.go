@@ -51,9 +51,9 @@ func Ask(ctx context.Context, db *DB, sql ...string) (errs []error) {
 
 // Waiting returns how many writes of a group wait for their round.
 func (t *Together[W]) Waiting(number int64) (n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	rounds := t.groups[number].Rounds
+	t.groups.mu.Lock()
+	defer t.groups.mu.Unlock()
+	rounds := t.groups.values[number].value.Rounds
 	rounds.mu.Lock()
 	defer rounds.mu.Unlock()
 	for _, next := range rounds.waiting {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 )
 
 const (
@@ -22,15 +21,13 @@ const (
 type Together[W any] struct {
 	db  *DB
 	run func(tx Tx, group int64, writes []W)
-
-	mu     sync.Mutex
-	groups map[int64]*group[W] // those that have writes
+	// groups are those that have writes.
+	groups *inUse[*group[W]]
 }
 
 type group[W any] struct {
 	*Rounds[W, struct{}]
-	writes int
-	alone  chan struct{} // room for writes on their own
+	alone chan struct{} // room for writes on their own
 }
 
 // NewTogether returns a Together whose writes run carries out. run may only defer
@@ -38,7 +35,9 @@ type group[W any] struct {
 // writes of a group must lock rows in the same order: there may be only one row
 // that several of them lock.
 func NewTogether[W any](db *DB, run func(tx Tx, group int64, writes []W)) *Together[W] {
-	return &Together[W]{db: db, run: run, groups: map[int64]*group[W]{}}
+	t := &Together[W]{db: db, run: run}
+	t.groups = newInUse(t.newGroup)
+	return t
 }
 
 // Do makes a write and returns once it is durable. The context is honoured until
@@ -52,8 +51,8 @@ func (t *Together[W]) Do(ctx context.Context, number int64, write W) error {
 
 func (t *Together[W]) do(ctx context.Context, number int64, write W) error {
 	if t.db.Dialect().Gathers {
-		own := t.join(number)
-		defer t.leave(number, own)
+		own := t.groups.join(number)
+		defer t.groups.leave(number)
 		if _, err := own.Do(ctx, write); !errors.Is(err, ErrAlone) {
 			return err
 		}
@@ -67,31 +66,14 @@ func (t *Together[W]) do(ctx context.Context, number int64, write W) error {
 	return t.commit(ctx, number, []W{write})
 }
 
-// join returns a group after adding one write to its count.
-func (t *Together[W]) join(number int64) *group[W] {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	own := t.groups[number]
-	if own == nil {
-		own = &group[W]{Rounds: NewRounds(RoundsConfig{Lanes: 1, Most: writesPerRound, Binding: true}, func(ctx context.Context, writes []W, _ []struct{}) error {
-			err := t.commit(ctx, number, writes)
-			if len(writes) > 1 && concernsSome(err) { // it was rolled back
-				return fmt.Errorf("%w: %w", ErrAlone, err)
-			}
-			return err
-		}), alone: make(chan struct{}, aloneAtOnce)}
-		t.groups[number] = own
-	}
-	own.writes++
-	return own
-}
-
-func (t *Together[W]) leave(number int64, own *group[W]) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if own.writes--; own.writes == 0 {
-		delete(t.groups, number)
-	}
+func (t *Together[W]) newGroup(number int64) *group[W] {
+	return &group[W]{Rounds: NewRounds(RoundsConfig{Lanes: 1, Most: writesPerRound, Binding: true}, func(ctx context.Context, writes []W, _ []struct{}) error {
+		err := t.commit(ctx, number, writes)
+		if len(writes) > 1 && concernsSome(err) { // it was rolled back
+			return fmt.Errorf("%w: %w", ErrAlone, err)
+		}
+		return err
+	}), alone: make(chan struct{}, aloneAtOnce)}
 }
 
 // commit makes writes in one transaction.
