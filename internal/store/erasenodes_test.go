@@ -131,6 +131,41 @@ func TestEraseWhileAnotherNodeSeals(t *testing.T) {
 	}
 }
 
+// An erasure is not refused because its own node seals the log meanwhile.
+func TestEraseWhileItsNodeSeals(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		s := storetest.Start(t, cfg)
+		who := storetest.Client(t, s, "General Hospital")
+		o := s.For(&who)
+		stop, sealed := make(chan struct{}), make(chan error, 1)
+		go func() {
+			var errs error
+			for {
+				_, err := s.System().Seal(context.Background())
+				errs = errors.Join(errs, err)
+				select {
+				case <-stop:
+					sealed <- errs
+					return
+				default:
+				}
+			}
+		}()
+		for range 15 {
+			patientID := storetest.AddPatient(t, o, "A").ID
+			rename(t, o, patientID, "B")
+			if err := erase(t, o, patientID); err != nil {
+				t.Error(err)
+			}
+		}
+		close(stop)
+		if err := <-sealed; err != nil {
+			t.Error(err)
+		}
+		intact(t, s)
+	})
+}
+
 // The audit log can be read, with everything that was acknowledged, while an
 // erasure is in progress.
 func TestAuditDuringErasure(t *testing.T) {

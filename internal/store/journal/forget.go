@@ -49,17 +49,13 @@ func (s System) Forget(ctx context.Context, org access.OrgNo, alone bool, resour
 	if err := s.j.For(org).FlushReads(ctx); err != nil {
 		return nil, err
 	}
-	if !alone {
-		if err := s.compareSealOf(ctx, org); err != nil {
-			return nil, err
-		}
+	read := s.soundJournal
+	if alone {
+		read = s.readJournal
 	}
-	var j journalState
-	if err := s.readJournal(ctx, func(tx engine.Tx) (err error) { j, err = oneJournal(tx, org); return err }); err != nil {
+	j, err := read(ctx, org)
+	if err != nil {
 		return nil, err
-	}
-	if !alone && s.isBroken(j) {
-		return nil, errNotSealed
 	}
 	f := &Forgetting{s: s, org: org, alone: alone, was: audit.NewSealer(s.j.auditKey, audit.Head{}), is: audit.NewSealer(s.j.auditKey, audit.Head{}),
 		lines: map[Pos][]byte{}, events: map[string]bool{}}
@@ -83,26 +79,19 @@ func (s System) Forget(ctx context.Context, org access.OrgNo, alone bool, resour
 
 var errNotSealed = fault.Away("The audit log does not match its seal, so nothing can be erased until an operator has checked it (anodyne check).", nil)
 
-// isBroken reports whether a log contradicts this node's witness.
-func (s System) isBroken(j journalState) bool {
-	w := s.j.witness
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.opened {
-		return true
-	}
-	l := w.log(j)
-	return l.Broken != "" || disagreement(l.Witnessed, j) != ""
-}
-
 // readJournal reads the state of a journal at one moment. Citus reads head and
 // seal with two statements, so there it needs a snapshot: otherwise, the seal could
 // be of a later moment than the head, and seem to be of a log that was cut off.
-func (s System) readJournal(ctx context.Context, fn func(engine.Tx) error) error {
+func (s System) readJournal(ctx context.Context, org access.OrgNo) (j journalState, err error) {
+	read := s.j.db.Read
 	if s.j.db.Distributed() {
-		return s.j.db.Snapshot(ctx, fn)
+		read = s.j.db.Snapshot
 	}
-	return s.j.db.Read(ctx, fn)
+	err = read(ctx, func(tx engine.Tx) error {
+		j, err = oneJournal(tx, org)
+		return err
+	})
+	return j, err
 }
 
 func oneJournal(tx engine.Tx, org access.OrgNo) (j journalState, err error) {
@@ -297,13 +286,29 @@ func (f *Forgetting) placePending(tx engine.Tx) error {
 	}, int64(f.org)); err != nil || !concerned {
 		return err
 	}
-	if err := tx.Query(sequenceLock, func(engine.Row) error { return nil }, []int64{int64(f.org)}); err != nil {
-		return err
-	}
 	for {
-		given := int64(0)
-		if err := tx.Query(sequence, func(r engine.Row) error { given += r.Int(1); return nil }, int64(f.org), sequenceEntries); err != nil || given < sequenceEntries {
+		given, err := f.placeSome(tx)
+		if err != nil || given == 0 {
 			return err
 		}
 	}
+}
+
+// placeSome assigns positions to some of the entries, and returns how many.
+func (f *Forgetting) placeSome(tx engine.Tx) (given int64, err error) {
+	if f.s.j.db.Distributed() {
+		given, place, err := placeFew(tx, f.org)
+		if err != nil || given == 0 {
+			return 0, err
+		}
+		return given, tx.Many(place...)
+	}
+	err = tx.Many(
+		engine.Stmt{SQL: sequenceLock, Args: []any{[]int64{int64(f.org)}}, Each: func(engine.Row) error { return nil }},
+		engine.Stmt{SQL: sequence, Args: []any{int64(f.org), sequenceEntries}, Each: func(r engine.Row) error {
+			given += r.Int(1)
+			return nil
+		}},
+	)
+	return given, err
 }

@@ -116,8 +116,14 @@ func (s System) applyAcceptance(a acceptance) {
 		return // see applyPlanned
 	}
 	w.apply(a.Acceptance)
-	w.patrol, w.dirty = patrol{}, true
+	w.changed()
 	s.j.db.Log.Warn("audit logs were accepted as they are in the database", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", engine.FromMillis(a.At))
+}
+
+// changed begins anew what depends on records that an acceptance has replaced.
+func (w *witness) changed() {
+	w.patrol, w.dirty = patrol{}, true
+	w.applied++
 }
 
 // applyNew applies the acceptances that were stored since the last comparison,
@@ -141,25 +147,28 @@ func (s System) applyNew(ctx context.Context) (applied bool) {
 // has the seal of that erasure, or one that continues it. It reports whether the
 // log is to be judged again.
 func (s System) applyPlanned(ctx context.Context, l *seenLog) bool {
-	var list []acceptance
-	var j journalState
-	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
-		if j, err = oneJournal(tx, access.OrgNo(l.No)); err == nil {
-			list, err = s.acceptances(tx, 0)
-		}
-		return err
-	}); err != nil {
+	org := access.OrgNo(l.No)
+	j, err := s.readJournal(ctx, org)
+	if err != nil {
+		return fault.Is(err, fault.Unavailable)
+	}
+	list, err := engine.Get(ctx, s.j.db, func(tx engine.Tx) ([]acceptance, error) { return s.acceptances(tx, 0) })
+	if err != nil {
 		return fault.Is(err, fault.Unavailable)
 	}
 	accepted, err := s.planned(ctx, list, l.Witnessed, j)
+	if err != nil {
+		return true
+	}
 	if accepted == nil {
-		return err != nil
+		now, err := s.readJournal(ctx, org)
+		return err == nil && now.sealed != j.sealed // what was read may have been of two moments
 	}
 	w := s.j.witness
 	name := l.Name
 	*l = seenLog{Witnessed: *accepted, present: l.present}
 	l.Name = name
-	w.patrol, w.dirty = patrol{}, true
+	w.changed()
 	s.j.db.Log.Warn("an audit log was accepted after an erasure", "organization", l.Name, "pos", l.Pos)
 	return true
 }

@@ -122,8 +122,15 @@ func (w *witness) remember(l *seenLog, head SealedHead) {
 // sealed further; after it was found broken, that takes a complete walk without
 // problems.
 func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bool, err error) {
-	if problem := disagreement(l.Witnessed, j); problem != "" {
-		s.breakSeal(ctx, l, problem)
+	if disagreement(l.Witnessed, j) != "" {
+		// In a Citus cluster, the parts of a list may be of different moments.
+		again, err := s.readJournal(ctx, j.sealed.Org)
+		if err != nil {
+			return false, err
+		}
+		if problem := disagreement(l.Witnessed, again); problem != "" {
+			s.breakSeal(ctx, l, problem)
+		}
 		return false, nil
 	}
 	if l.Broken != "" {
@@ -218,38 +225,58 @@ func (s System) openWitness(ctx context.Context) (ok bool, err error) {
 // compareSeals compares every journal's seal with the witness, after applying
 // the acceptances of operators.
 func (s System) compareSeals(ctx context.Context) error {
-	return s.compare(ctx, s.seals)
+	s.j.witness.mu.Lock()
+	defer s.j.witness.mu.Unlock()
+	_, err := s.compare(ctx, s.seals)
+	return err
 }
 
-// compareSealOf is compareSeals for one organisation. It does not need the
-// journals of others, which may be unavailable.
-func (s System) compareSealOf(ctx context.Context, org access.OrgNo) error {
-	return s.compare(ctx, func(ctx context.Context, after int64) (list []journalState, accepted []acceptance, err error) {
-		err = s.j.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
+// soundJournal is compareSeals for one organisation, and returns the state of its
+// journal. It returns an error if that contradicts the witness, or [ErrForgetAgain] if
+// the log was accepted meanwhile. It does not need the journals of others, which
+// may be unavailable.
+//
+// The state is judged before anybody can seal, because then the witness is ahead
+// of it.
+func (s System) soundJournal(ctx context.Context, org access.OrgNo) (j journalState, err error) {
+	w := s.j.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	again, err := s.compare(ctx, func(ctx context.Context, after int64) (_ []journalState, accepted []acceptance, err error) {
+		if err = s.j.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
 			if accepted, err = s.acceptances(tx, after); err == nil {
-				list, err = journals(tx, thisJournal, int64(org))
+				j, err = oneJournal(tx, org)
 			}
 			return err
-		})
-		if err == nil {
+		}); err == nil {
 			err = errOthers
 		}
-		return list, accepted, err
+		return []journalState{j}, accepted, err
 	})
+	if err == nil && again {
+		err = ErrForgetAgain
+	}
+	if err != nil {
+		return j, err
+	}
+	if l := w.logs[j.sealed.ID]; !w.opened || l == nil || l.Broken != "" || disagreement(l.Witnessed, j) != "" {
+		return j, errNotSealed
+	}
+	return j, nil
 }
 
 // errOthers is returned together with the state of one journal.
 var errOthers = errors.New("the other journals were not read")
 
 // compare compares the journals that read returns. If read returns an error that
-// says that it did not read all of them, compare does not look for journals that are gone.
-func (s System) compare(ctx context.Context, read func(ctx context.Context, after int64) ([]journalState, []acceptance, error)) error {
+// says that it did not read all of them, compare does not look for journals that
+// are gone. again reports whether logs were accepted while it compared them. It must be
+// called with the lock of the witness held.
+func (s System) compare(ctx context.Context, read func(ctx context.Context, after int64) ([]journalState, []acceptance, error)) (again bool, err error) {
 	w := s.j.witness
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	ok, err := s.openWitness(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	list, accepted, err := read(ctx, w.acceptedAt)
 	all := err == nil
@@ -259,16 +286,16 @@ func (s System) compare(ctx context.Context, read func(ctx context.Context, afte
 	case errors.Is(err, engine.ErrPart):
 		s.missed(ctx, err)
 	case err != nil:
-		return err
+		return false, err
 	}
 	if !ok {
 		s.j.counts.sealBroken.Set(float64(max(1, len(list))))
-		return nil
+		return false, nil
 	}
 	for _, a := range accepted {
 		s.applyAcceptance(a)
 	}
-	acceptedAt := w.acceptedAt
+	applied := w.applied
 	for _, l := range w.logs {
 		l.present = l.present && !all
 	}
@@ -287,8 +314,8 @@ func (s System) compare(ctx context.Context, read func(ctx context.Context, afte
 			clear(moved)
 		}
 	}
-	if w.acceptedAt != acceptedAt {
-		return errors.Join(err, s.keepWitness(false)) // logs were accepted meanwhile
+	if w.applied != applied {
+		return true, errors.Join(err, s.keepWitness(false))
 	}
 	for l, sealed := range moved {
 		w.remember(l, sealed)
@@ -302,7 +329,7 @@ func (s System) compare(ctx context.Context, read func(ctx context.Context, afte
 			s.breakSeal(ctx, l, fmt.Sprintf("it is gone; its log was sealed up to entry %d", l.Pos))
 		}
 	}
-	return errors.Join(err, s.keepWitness(false))
+	return false, errors.Join(err, s.keepWitness(false))
 }
 
 // missed records the organisations that are missing because a part of the

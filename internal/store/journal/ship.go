@@ -30,6 +30,12 @@ func (s System) ShipReads(ctx context.Context) error {
 // lines are still pending. If only is not 0, nobody waits for the lines of
 // other organisations, so they may be left for the next call.
 func (s System) shipReads(ctx context.Context, only access.OrgNo) (failed map[access.OrgNo]error, err error) {
+	select {
+	case s.j.spool.shipping <- struct{}{}:
+		defer func() { <-s.j.spool.shipping }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	segments, err := s.j.spool.orphans()
 	own, rotateErr := s.j.spool.rotate()
 	err = errors.Join(err, rotateErr)

@@ -35,6 +35,9 @@ type spool struct {
 	end int64
 	// since is the time of the first line of the segment.
 	since time.Time
+	// shipping is held while segments are shipped, so that nobody misses lines
+	// that another goroutine is just shipping.
+	shipping chan struct{}
 }
 
 // segment is an open file with its final name.
@@ -52,7 +55,7 @@ func openSpool(dir string) (*spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("audit spool: %w", err)
 	}
-	sp := &spool{dir: dir}
+	sp := &spool{dir: dir, shipping: make(chan struct{}, 1)}
 	var err error
 	sp.seg, err = sp.create()
 	return sp, err

@@ -156,3 +156,33 @@ func TestSpoolThatFails(t *testing.T) {
 		t.Errorf("a spool that cannot be written says %v", err)
 	}
 }
+
+// Whoever needs the lines of a read in the log now also gets those that are
+// being shipped at the moment.
+func TestFlushAwaitsAShipment(t *testing.T) {
+	cfg := storetest.Database(t, storetest.Postgres)
+	barrier := &storetest.Barrier{}
+	barrier.Watch(&cfg)
+	s := storetest.Start(t, cfg)
+	who := storetest.Client(t, s, "Ours")
+	o := s.For(&who)
+	storetest.Saw(t, o, "read")
+	arrived, release := barrier.Hold("INTO spool_segment", 1)
+	defer release()
+	shipped, flushed := make(chan error, 1), make(chan error, 1)
+	go func() { shipped <- s.System().ShipReads(t.Context()) }()
+	<-arrived
+	go func() { flushed <- o.FlushReads(t.Context()) }()
+	select {
+	case err := <-flushed:
+		t.Fatalf("it does not wait: %v", err)
+	case <-time.After(50 * time.Millisecond): // in case it does not wait
+	}
+	release()
+	if err := errors.Join(<-shipped, <-flushed); err != nil {
+		t.Fatal(err)
+	}
+	if got := storetest.Reads(t, o); !slices.Equal(got, []string{"read"}) {
+		t.Errorf("the log has %q", got)
+	}
+}

@@ -35,6 +35,8 @@ type witness struct {
 	lost   string
 	memory
 	patrol patrol
+	// applied counts the acceptances that were applied.
+	applied int
 	// forged lists acceptances already reported as not authentic.
 	forged map[int64]bool
 
