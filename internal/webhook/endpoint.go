@@ -83,6 +83,13 @@ func (e *endpoint) end(l *line, more bool) (ended bool) {
 	return true
 }
 
+// abandon releases that right although there may be more to do.
+func (e *endpoint) abandon(l *line) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.serving, l.again = false, false
+}
+
 func (e *endpoint) lose() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

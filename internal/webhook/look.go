@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -48,7 +49,7 @@ func (l *looker) patience() time.Duration {
 // round checks once and serves what it finds.
 func (l *looker) round(ctx context.Context, news *journal.News) error {
 	orgs, all := news.Take()
-	for _, e := range l.take(&l.waited) {
+	for _, e := range l.takeWaited() {
 		l.serve(ctx, e, &e.retries)
 	}
 	l.serveDue(ctx)
@@ -73,13 +74,13 @@ func (l *looker) round(ctx context.Context, news *journal.News) error {
 	return err
 }
 
-// take empties a list of endpoints and returns what was in it.
-func (l *looker) take(list *[]*endpoint) []*endpoint {
+// takeWaited returns the endpoints that could not start anything until now.
+func (l *looker) takeWaited() []*endpoint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	taken := *list
-	*list = nil
-	return taken
+	waited := l.waited
+	l.waited = nil
+	return waited
 }
 
 // serveDue serves own endpoints with a due retry.
@@ -106,8 +107,14 @@ func (l *looker) serveDue(ctx context.Context) {
 	}
 }
 
+// errLater reports that an organisation that failed is not tried yet.
+var errLater = fmt.Errorf("the webhooks of an organisation that failed are not tried yet: %w", engine.ErrPart)
+
 // lookAt serves the endpoints of one organisation.
 func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
+	if !l.metrics.orgs.Ready(org) {
+		return errLater
+	}
 	waiting, err := l.sys.WebhooksOf(ctx, org)
 	if err != nil {
 		return l.metrics.orgs.Done(ctx, org, err)
@@ -122,7 +129,7 @@ func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 // second, and usually needs no statement.
 func (l *looker) tend(ctx context.Context) error {
 	l.attend(ctx)
-	for _, e := range l.take(&l.failed) {
+	for e := range l.takeFailed() {
 		l.serve(ctx, e, &e.retries)
 		l.serve(ctx, e, &e.events)
 	}

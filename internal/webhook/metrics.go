@@ -23,7 +23,7 @@ type metrics struct {
 	claimsLost prometheus.Counter
 	disables   prometheus.Counter
 	rounds     *background.Rounds
-	orgs       *background.Orgs // whose endpoints could not be claimed
+	orgs       *background.Orgs // whose endpoints could not be claimed or read, or whose results not stored
 }
 
 func newMetrics(registry prometheus.Registerer, log *slog.Logger) *metrics {

@@ -14,6 +14,10 @@ const (
 	// batchTime is how long the first result of a batch waits for others.
 	// Nothing waits for results, and a crash only repeats slightly more.
 	batchTime = 20 * time.Millisecond
+	// storeAgain is how long to wait before results that could not be stored are
+	// tried again, and mostAside how many of them may wait while others are stored.
+	storeAgain = time.Second
+	mostAside  = 4 * batchResults
 )
 
 // result is the result of a task. Without a task, it only advances the
@@ -26,10 +30,32 @@ type result struct {
 
 // record stores results in batches until the channel is closed.
 func (w *Worker) record() {
-	for first := range w.results {
-		w.write(w.gather(first))
+	for open := true; open; {
+		var again <-chan time.Time
+		if len(w.aside) > 0 {
+			again = time.After(storeAgain)
+		}
+		select {
+		case first, more := <-w.results:
+			if open = more; more {
+				w.write(w.gather(first))
+			}
+		case <-again:
+			w.writeAside()
+		}
 	}
 	w.settleRest()
+	for w.writeAside() > 0 && w.sending.Err() == nil {
+		w.rest()
+	}
+}
+
+// rest waits before results are tried again.
+func (w *Worker) rest() {
+	select {
+	case <-time.After(storeAgain):
+	case <-w.sending.Done():
+	}
 }
 
 // gather collects the results that follow shortly after the first.
@@ -51,29 +77,56 @@ func (w *Worker) gather(first *result) []*result {
 	return batch
 }
 
-// write stores a batch, retrying while the store is unavailable. Until then,
+// write stores a batch. If that fails, it stores the results of each organisation
+// separately, and those that fail again later, so that they do not delay others.
+// If there are many of them, it waits until it can store some: until then,
 // attempts can only end until the channel is full, and none can begin.
 func (w *Worker) write(batch []*result) {
+	if len(w.aside) == 0 && w.store(batch) == nil {
+		return
+	}
+	for _, r := range batch {
+		org := r.endpoint.claim.Org
+		w.aside[org] = append(w.aside[org], r)
+	}
+	for w.writeAside() > mostAside && w.sending.Err() == nil {
+		w.rest()
+	}
+}
+
+// writeAside stores the results that could not be stored before, one
+// organisation at a time, and returns how many are left. A worker that stops
+// tries all of them; what is left will be sent again by the next node.
+func (w *Worker) writeAside() (left int) {
+	for org, list := range w.aside {
+		for len(list) > 0 && (w.metrics.orgs.Ready(org) || w.sending.Err() != nil) {
+			n := min(len(list), batchResults)
+			if w.metrics.orgs.Done(context.Background(), org, w.store(list[:n])) != nil {
+				break
+			}
+			list = list[n:]
+		}
+		if w.aside[org] = list; len(list) == 0 {
+			delete(w.aside, org)
+		}
+		left += len(list)
+	}
+	return left
+}
+
+// store stores results in one transaction.
+func (w *Worker) store(batch []*result) error {
 	list, order := w.weigh(batch)
-	for {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		err := w.sys.WriteProgress(ctx, list)
-		cancel()
-		if err == nil {
-			break
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := w.sys.WriteProgress(ctx, list); err != nil {
 		w.log.Warn("could not save the results of webhook deliveries; trying again", "results", len(batch), "error", err)
-		if w.sending.Err() != nil {
-			return // stopping: these messages will be sent again by the next node
-		}
-		select {
-		case <-time.After(time.Second):
-		case <-w.sending.Done():
-		}
+		return err
 	}
 	for i, p := range list {
 		w.settled(order[i], p)
 	}
+	return nil
 }
 
 // part is the part of a batch for one endpoint.

@@ -19,8 +19,13 @@ const (
 	passUnwritten = 1000
 )
 
-// serve dispatches the work of a line until there is none.
+// serve dispatches the work of a line until there is none. If the work of its
+// organisation has failed, it waits.
 func (w *Worker) serve(ctx context.Context, e *endpoint, l *line) {
+	if !w.metrics.orgs.Ready(e.claim.Org) {
+		w.postpone(e)
+		return
+	}
 	if !e.begin(l) {
 		return
 	}
@@ -29,17 +34,39 @@ func (w *Worker) serve(ctx context.Context, e *endpoint, l *line) {
 		hand = w.handRetries
 	}
 	w.running.Go(func() {
-		for more := true; more; {
-			var err error
-			if more, err = hand(ctx, e); err != nil && ctx.Err() == nil {
-				w.about(e).Warn("could not read pending webhook deliveries; trying again", "error", err)
-				w.mu.Lock()
-				w.failed = append(w.failed, e)
-				w.mu.Unlock()
+		for ended := false; !ended && ctx.Err() == nil; {
+			more, err := hand(ctx, e)
+			if w.metrics.orgs.HasFailed(e.claim.Org) || err != nil {
+				_ = w.metrics.orgs.Done(ctx, e.claim.Org, err)
 			}
-			more = !e.end(l, more && err == nil) && ctx.Err() == nil
+			if err != nil && ctx.Err() == nil {
+				w.about(e).Warn("could not read pending webhook deliveries; trying again", "error", err)
+				e.abandon(l)
+				w.postpone(e)
+				return
+			}
+			ended = e.end(l, more && err == nil)
 		}
 	})
+}
+
+// postpone has an endpoint served again at a later poll.
+func (w *Worker) postpone(e *endpoint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed == nil {
+		w.failed = map[*endpoint]struct{}{}
+	}
+	w.failed[e] = struct{}{}
+}
+
+// takeFailed returns the endpoints that were postponed.
+func (w *Worker) takeFailed() map[*endpoint]struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	failed := w.failed
+	w.failed = nil
+	return failed
 }
 
 // about returns a logger for one endpoint.

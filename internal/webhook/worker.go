@@ -103,16 +103,18 @@ type Worker struct {
 
 	mu        sync.Mutex
 	endpoints map[webhooks.Key]*endpoint
-	nextDue   time.Time   // not after the first retry of any endpoint; zero for none
-	waited    []*endpoint // could not start anything until now
-	failed    []*endpoint // could not be read; retried at the next poll
-	missed    bool        // an endpoint may be free: sweep at the next poll
+	nextDue   time.Time              // not after the first retry of any endpoint; zero for none
+	waited    []*endpoint            // could not start anything until now
+	failed    map[*endpoint]struct{} // could not be read; retried at a later poll
+	missed    bool                   // an endpoint may be free: sweep at the next poll
 
 	slowAfter               time.Duration
 	fast, failing, dead     chan struct{}
 	looking, lookingFailing chan struct{}
 	results                 chan *result
 	woken                   chan struct{}
+	// aside has the results that could not be stored. Only record uses it.
+	aside map[access.OrgNo][]*result
 	// sending is the context of attempts. It ends Grace after that of the
 	// worker.
 	sending context.Context
@@ -146,6 +148,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	var giveUp context.CancelFunc
 	w.sending, giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	w.endpoints, w.held, w.nextDue = map[webhooks.Key]*endpoint{}, time.Time{}, time.Time{}
+	w.failed, w.aside = nil, map[access.OrgNo][]*result{}
 	w.results = make(chan *result, 2*batchResults)
 	recorded := make(chan struct{})
 	go func() {

@@ -11,6 +11,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/store/webhooks"
@@ -68,6 +69,47 @@ func TestLockedOrganisationHoldsUpNoOther(t *testing.T) {
 	}
 	release()
 	s.eventually("the locked one goes on", func() bool { all, _ := refuses.counts(); return all > 1 })
+}
+
+// Results of an organisation that cannot be stored do not keep those of others
+// from being stored. They are stored later.
+func TestLockedResultsHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	s := newImpatient(t)
+	who := storetest.Client(t, s.store, "Another Hospital")
+	orgs := []store.Org{s.org, s.store.For(&who)}
+	var inboxes []*inbox
+	var hooks []webhooks.Webhook
+	for _, o := range orgs {
+		inboxes = append(inboxes, newInbox(t, nil))
+		hooks = append(hooks, storetest.AddWebhook(t, o, inboxes[len(hooks)].url, event.PatientCreated))
+	}
+	s.deliver()
+	send := func(i, messages int) {
+		t.Helper()
+		storetest.AddPatient(t, orgs[i], "A")
+		s.eventually("the message has arrived", inboxes[i].has(messages))
+	}
+	stored := func(i, results int) {
+		t.Helper()
+		s.eventually("the result is stored", func() bool {
+			got := 0
+			for _, d := range storetest.Deliveries(t, orgs[i], hooks[i].ID) {
+				got += map[webhooks.DeliveryStatus]int{webhooks.Delivered: 1}[d.Status]
+			}
+			return got == results
+		})
+	}
+	for i := range orgs {
+		send(i, 1)
+		stored(i, 1)
+	}
+	release := s.lock(`SELECT 1 FROM webhook_cursor WHERE org_no = $1 FOR UPDATE`, int64(s.who.Org))
+	send(0, 2)
+	send(1, 2)
+	stored(1, 2)
+	release()
+	stored(0, 2)
 }
 
 // News of a journal is not lost if its endpoints cannot be read at that moment:
