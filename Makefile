@@ -40,7 +40,7 @@ faults: ## run the fault tests for ROUNDS (10) rounds; SEED=n repeats a run
 
 lint: ## check with go vet, gofmt and staticcheck
 	go vet $(PKGS)
-	go vet -tags=citus ./e2e ./internal/backup ./internal/store/engine
+	go vet -tags=citus ./e2e ./internal/backup ./internal/store ./internal/store/engine
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
 	go tool staticcheck $(PKGS)
 

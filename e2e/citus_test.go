@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,85 +18,167 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
+// divided is a service of three nodes on a Citus cluster, with organisations on
+// either worker.
+type divided struct {
+	t       *testing.T
+	cluster *pgcluster.Citus
+	s       *service
+	nodes   []*node
+	// lost is the load of an organisation on the first worker, and kept that of one
+	// on the second. Both have to do with the same node.
+	lost, kept     *load
+	onLost, onKept []*client.Client
+	// visitors are clients of the first organisation, one on each node.
+	visitors []*client.Client
+	// after and beside are neighbours of these organisations.
+	after, beside *neighbour
+}
+
+func newDivided(t *testing.T) *divided {
+	t.Helper()
+	cluster := pgcluster.StartCitus(t, 2)
+	d := &divided{t: t, cluster: cluster, s: &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}, nodes: make([]*node, 3)}
+	d.s.must("migrate", "--distribute")
+	for i := range d.nodes {
+		d.nodes[i] = d.s.launch(i, "--dev", "--admin-listen", "127.0.0.1:0")
+	}
+	for _, n := range d.nodes {
+		n.ready()
+	}
+	hit, spared := spread(d.s, cluster)
+	d.lost, d.kept = newLoad(newLedger(t), faulttest.Seed(t)), newLoad(newLedger(t), faulttest.Seed(t))
+	d.lost.away = true
+	d.onLost, d.onKept = dial(d.nodes[0], hit[:1]), dial(d.nodes[0], spared[:1])
+	for _, n := range d.nodes {
+		d.visitors = append(d.visitors, dial(n, hit[:1])...)
+	}
+	for _, c := range slices.Concat(d.onLost, d.onKept, d.visitors) {
+		if _, err := c.Token(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.after, d.beside = newNeighbour(t, d.nodes[2], hit[1]), newNeighbour(t, d.nodes[2], spared[1])
+	d.after.live()
+	return d
+}
+
+// refused checks that requests of an organisation on the first worker get 503,
+// and that each node then calls itself degraded.
+func (d *divided) refused() {
+	d.t.Helper()
+	for i, c := range d.visitors {
+		_, err := c.Patients(d.t.Context(), client.PatientQuery{})
+		if !client.IsCode(err, client.CodeServiceUnavailable) {
+			d.t.Errorf("a list of an organisation on the lost worker: %v", err)
+		} else {
+			d.lost.away503(err)
+		}
+		if text := page(d.t, d.nodes[i], "/readyz"); !strings.Contains(text, "degraded") {
+			d.t.Errorf("after that, readyz says %s", text)
+		}
+	}
+}
+
+// all waits until something holds for every node.
+func (d *divided) all(what string, holds func(*node) bool) {
+	d.t.Helper()
+	for _, n := range d.nodes {
+		eventually(d.t, 2*patience, what, func() bool { return holds(n) })
+	}
+}
+
+// down waits until every node has noticed whether a worker is down.
+func (d *divided) down(workers int) {
+	d.t.Helper()
+	said := map[bool]string{true: `"degraded"`, false: `"ready"`}[workers > 0]
+	d.all("readyz to say "+said, func(n *node) bool { return strings.Contains(page(d.t, n, "/readyz"), said) })
+	d.all("the metric of workers that are down", d.metric(fmt.Sprintf(`anodyne_store_workers{state="down"} %d`, workers)))
+}
+
+func (d *divided) metric(line string) func(*node) bool {
+	return func(n *node) bool {
+		_, text := fetch(d.t, n.admin+"/metrics")
+		return strings.Contains(text, line+"\n")
+	}
+}
+
+// end checks that everything acknowledged is there.
+func (d *divided) end() {
+	d.t.Helper()
+	d.lost.verifyAll(d.onLost)
+	d.kept.verifyAll(d.onKept)
+	d.beside.read()
+	d.after.read()
+	d.all("no alarm", d.metric("anodyne_audit_seal_broken 0"))
+	for _, n := range d.nodes {
+		n.terminate()
+	}
+	d.s.check()
+}
+
 // TestFaultWorkerKilled kills a worker of a Citus cluster under load. Requests of
 // organisations on the other one never fail, and neither do their webhooks, reports,
 // audit logs and erasures; requests of organisations on the killed one get 503 until
 // it is back. Nothing acknowledged is lost.
 func TestFaultWorkerKilled(t *testing.T) {
-	cluster := pgcluster.StartCitus(t, 2)
-	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
-	s.must("migrate", "--distribute")
-	nodes := make([]*node, 3)
-	for i := range nodes {
-		nodes[i] = s.launch(i, "--dev", "--admin-listen", "127.0.0.1:0")
-	}
-	for _, n := range nodes {
-		n.ready()
-	}
-	hit, spared := spread(s, cluster)
-	lost, kept := newLoad(newLedger(t), faulttest.Seed(t)), newLoad(newLedger(t), faulttest.Seed(t))
-	lost.away = true
-	onLost, onKept := dial(nodes[0], hit[:1]), dial(nodes[1], spared[:1])
-	for _, c := range append(onLost, onKept...) {
-		if _, err := c.Token(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	beside, after := newNeighbour(t, nodes[2], spared[1]), newNeighbour(t, nodes[2], hit[1])
-	after.live()
-	endLost, endKept := lost.background(onLost), kept.background(onKept)
-	all := func(what string, holds func(*node) bool) {
-		t.Helper()
-		for _, n := range nodes {
-			eventually(t, 2*patience, what, func() bool { return holds(n) })
-		}
-	}
-	metrics := func(line string) func(*node) bool {
-		return func(n *node) bool {
-			_, text := fetch(t, n.admin+"/metrics")
-			return strings.Contains(text, line+"\n")
-		}
-	}
+	d := newDivided(t)
+	endLost, endKept := d.lost.background(d.onLost), d.kept.background(d.onKept)
 	for range faulttest.Rounds(t, 1) {
-		lost.answered(t, 2*patience, 50)
-		kept.answered(t, 2*patience, 50)
-		beside.live()
-		cluster.Kill(1)
-		_, err := onLost[0].Patients(t.Context(), client.PatientQuery{})
-		if !client.IsCode(err, client.CodeServiceUnavailable) {
-			t.Errorf("a list of an organisation on the killed worker: %v", err)
-		} else {
-			lost.away503(err)
-		}
-		if text := page(t, nodes[0], "/readyz"); !strings.Contains(text, "degraded") {
-			t.Errorf("after that, readyz says %s", text)
-		}
+		d.lost.answered(t, 2*patience, 50)
+		d.kept.answered(t, 2*patience, 50)
+		d.beside.live()
+		d.cluster.Kill(1)
+		d.refused()
 		for range 3 {
-			beside.live()
+			d.beside.live()
 		}
-		kept.answered(t, 2*patience, 100)
-		all("readyz to say degraded", func(n *node) bool { return strings.Contains(page(t, n, "/readyz"), "degraded") })
-		all("a worker to be down", metrics(`anodyne_store_workers{state="down"} 1`))
-		beside.live()
-		cluster.Restart(1)
+		d.kept.answered(t, 2*patience, 100)
+		d.down(1)
+		d.beside.live()
+		d.cluster.Restart(1)
 		began := time.Now()
-		lost.answered(t, 2*patience, 100)
+		d.lost.answered(t, 2*patience, 100)
 		t.Logf("100 requests were answered %v after the restart", time.Since(began).Round(time.Second/10))
-		after.live()
-		all("readyz to say ready", func(n *node) bool { return strings.Contains(page(t, n, "/readyz"), `"ready"`) })
-		all("all workers to be up", metrics(`anodyne_store_workers{state="down"} 0`))
+		d.after.live()
+		d.down(0)
 	}
 	endLost()
 	endKept()
-	lost.verifyAll(onLost)
-	kept.verifyAll(onKept)
-	beside.read()
-	after.read()
-	all("no alarm", metrics("anodyne_audit_seal_broken 0"))
-	for _, n := range nodes {
-		n.terminate()
+	d.end()
+}
+
+// TestFaultWorkerHangs suspends a worker of a Citus cluster under load: it accepts
+// connections and never answers. Requests of organisations on the other worker do
+// not fail, although both have to do with the same node; all requests of those on the
+// suspended one get 503 meanwhile. When it resumes, everything does.
+func TestFaultWorkerHangs(t *testing.T) {
+	d := newDivided(t)
+	endKept := d.kept.background(d.onKept)
+	for range faulttest.Rounds(t, 1) {
+		endLost := d.lost.background(d.onLost)
+		d.lost.answered(t, 2*patience, 50)
+		d.kept.answered(t, 2*patience, 50)
+		began := time.Now()
+		resume := d.cluster.Pause(1)
+		d.refused()
+		t.Logf("a request was refused after %v", time.Since(began).Round(time.Second/10))
+		d.beside.live()
+		d.kept.answered(t, 2*patience, 100)
+		d.down(1)
+		d.beside.live()
+		endLost() // all of its requests have been answered
+		resume()
+		endLost = d.lost.background(d.onLost)
+		began = time.Now()
+		d.lost.answered(t, 2*patience, 100)
+		t.Logf("100 requests were answered %v after the worker resumed", time.Since(began).Round(time.Second/10))
+		d.after.live()
+		d.down(0)
+		endLost()
 	}
-	s.check()
+	endKept()
+	d.end()
 }
 
 // TestFaultCoordinatorKilled kills the coordinator of a Citus cluster under load:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// measureWorkers counts the workers of a Citus cluster that respond, and logs
-// when one is lost or responds again. On other databases it does nothing.
+// measureWorkers counts the workers of a Citus cluster that respond. On other
+// databases it does nothing.
 func (s System) measureWorkers(ctx context.Context) error {
 	if !s.db.Distributed() {
 		return nil
@@ -18,13 +18,7 @@ func (s System) measureWorkers(ctx context.Context) error {
 	}
 	s.metrics.workers.WithLabelValues("up").Set(float64(up))
 	s.metrics.workers.WithLabelValues("down").Set(float64(down))
-	before := s.metrics.lost.Swap(int64(down))
-	switch {
-	case int64(down) > before:
-		s.db.Log.Error("workers of the Citus cluster do not respond; requests of their organisations fail, others work", "down", down, "up", up)
-	case int64(down) < before:
-		s.db.Log.Info("workers of the Citus cluster respond again", "down", down, "up", up)
-	}
+	s.metrics.lost.Store(int64(down))
 	return nil
 }
 

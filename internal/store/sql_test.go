@@ -51,7 +51,6 @@ var unbound = map[string]string{
 	"FROM pg_dist_node":                     "a table of Citus",
 	"FROM pg_dist_partition":                "a table of Citus",
 	"FROM pg_dist_placement":                "a table of Citus",
-	"SELECT citus_check_connection_to_node": "about a server of the cluster",
 	"FROM run_command_on_workers($1)":       "about the servers of the cluster",
 	"SELECT create_distributed_table":       "a migration, of whole tables",
 	"SELECT truncate_local_data_after":      "a migration, of whole tables",

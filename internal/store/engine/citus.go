@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,23 +36,4 @@ func spreadTables(ctx context.Context, pool *pgxpool.Pool) (map[string]bool, err
 		spread[name] = true
 	}
 	return spread, nil
-}
-
-// tableNames finds the names of tables in a statement.
-var tableNames = regexp.MustCompile(`\b(?:FROM|JOIN|INTO)\s+(\w+)`)
-
-// isSpread reports whether a statement uses distributed tables.
-func (e *postgresEngine) isSpread(sql string) bool {
-	if e.spread == nil {
-		return false
-	}
-	if known, ok := e.spreads.Load(sql); ok {
-		return known.(bool)
-	}
-	found := false
-	for _, name := range tableNames.FindAllStringSubmatch(sql, -1) {
-		found = found || e.spread[name[1]]
-	}
-	e.spreads.Store(sql, found)
-	return found
 }

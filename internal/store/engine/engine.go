@@ -36,6 +36,8 @@ type engine interface {
 	// workerFailed returns when a statement last failed because of a worker; see
 	// [DB.WorkerFailed].
 	workerFailed() time.Time
+	// workers checks the workers of a Citus cluster; see [DB.Workers].
+	workers(ctx context.Context) (workerState, error)
 	// attend takes the lock of a node until leave is called or the process
 	// ends; attends reports whether any process holds it, and is meaningful
 	// only where Dialect.Locks is empty.

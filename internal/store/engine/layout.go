@@ -135,67 +135,8 @@ func Distribute(ctx context.Context, cfg Config) (taken []Migration, placed []Pl
 	return taken, placed, err
 }
 
-// OneServer is the layout of a database that is not distributed.
-const OneServer = "one server"
-
-// Layout returns where the rows of this database are: [OneServer], or "Citus"
-// with the number of workers.
-func (db *DB) Layout(ctx context.Context) (layout string, err error) {
-	err = db.Read(ctx, func(tx Tx) error {
-		layout = OneServer
-		distributed, err := isDistributed(tx, db.dialect())
-		if err != nil || !distributed {
-			return err
-		}
-		_, err = One(tx, workers, func(r Row) { layout = fmt.Sprintf("Citus, distributed over %d workers", r.Int(0)) })
-		return err
-	})
-	return layout, err
-}
-
 // Distributed reports whether the tables are distributed over a Citus cluster.
 func (db *DB) Distributed() bool { return db.dialect().Distributed }
-
-// Workers returns how many workers of a Citus cluster can be reached from the
-// coordinator, and how many cannot. Both are 0 if the tables are not
-// distributed.
-func (db *DB) Workers(ctx context.Context) (up, down int, err error) {
-	type node struct {
-		host string
-		port int64
-	}
-	var nodes []node
-	if err := db.Read(ctx, func(tx Tx) error {
-		nodes = nil
-		if distributed, err := isDistributed(tx, db.dialect()); err != nil || !distributed {
-			return err
-		}
-		return tx.Query(`SELECT nodename, nodeport FROM pg_dist_node WHERE groupid > 0 AND isactive AND noderole = 'primary'`, func(r Row) error {
-			nodes = append(nodes, node{r.Text(0), r.Int(1)})
-			return nil
-		})
-	}); err != nil {
-		return 0, 0, err
-	}
-	for _, n := range nodes {
-		responds := false
-		within, cancel := context.WithTimeout(ctx, pingTime)
-		err := db.Read(within, func(tx Tx) error {
-			_, err := One(tx, `SELECT citus_check_connection_to_node($1, CAST($2 AS INTEGER))`, func(r Row) { responds = r.Int(0) == 1 }, n.host, n.port)
-			return err
-		})
-		cancel()
-		if ctx.Err() != nil {
-			return 0, 0, ctx.Err()
-		}
-		if err == nil && responds {
-			up++
-		} else {
-			down++
-		}
-	}
-	return up, down, nil
-}
 
 const (
 	// workers counts the servers that can have shards.

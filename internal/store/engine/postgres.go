@@ -72,11 +72,12 @@ type postgresEngine struct {
 	sql    sync.Map // rewritten SQL by SQL as written
 	stuck  stuck
 	// spread has the distributed tables of a Citus cluster; it is nil on a single
-	// server. spreads caches which statements use them, and apart makes lookups in
-	// them.
-	spread  map[string]bool
-	spreads sync.Map
-	apart   *apart
+	// server. uses caches how statements use them, apart makes lookups in them, and
+	// watch watches what uses them.
+	spread map[string]bool
+	uses   sync.Map
+	apart  *apart
+	watch  *workerWatch
 	// remote is when a worker of a Citus cluster last failed, in nanoseconds of Unix time.
 	remote atomic.Int64
 	// rounds are the connections for rounds; asks makes the rounds.
@@ -117,6 +118,7 @@ func openPostgres(ctx context.Context, of *Config) (engine, error) {
 	e := &postgresEngine{pool: pool, rounds: rounds, limits: limits, log: log, observe: of.Observe}
 	e.asks = NewRounds(RoundsConfig{Lanes: lanes, Spare: spareLanes, Most: callsPerRound}, e.answer)
 	if e.spread, err = spreadTables(ctx, pool); err == nil && e.spread != nil {
+		e.watch = watchWorkers(log, e.checkWorkers)
 		err = e.openApart(ctx, cfg)
 	}
 	if err != nil {
@@ -151,7 +153,7 @@ func (e *postgresEngine) read(ctx context.Context, fn func(Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer release(ctx, conn)
+	defer e.release(ctx, conn)
 	return e.failed(ctx, fn(e.tx(ctx, conn.Conn())))
 }
 
@@ -160,7 +162,7 @@ func (e *postgresEngine) snapshot(ctx context.Context, fn func(Tx) error) error 
 	if err != nil {
 		return err
 	}
-	defer release(ctx, conn)
+	defer e.release(ctx, conn)
 	return e.failed(ctx, e.transaction(ctx, conn.Conn(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", fn))
 }
 
@@ -169,9 +171,9 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Release()
 	inside, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.limits.write)
 	defer cancel()
+	defer e.release(inside, conn)
 	for try := 1; ; try++ {
 		err := e.transaction(inside, conn.Conn(), "BEGIN", fn)
 		if isReadOnly(err) {
@@ -317,6 +319,7 @@ func (e *postgresEngine) awaited() bool { return false }
 func (e *postgresEngine) expectBulk(context.Context) error { return nil }
 
 func (e *postgresEngine) close() error {
+	e.watch.close()
 	for _, pool := range e.pools() {
 		pool.Close()
 	}

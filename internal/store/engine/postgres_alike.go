@@ -37,7 +37,7 @@ func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 			all = append(make([]Stmt, 0, len(stmts)), stmts[:i]...)
 		}
 		switch {
-		case end-i > 1 && e.isSpread(stmts[i].SQL) && strings.Contains(stmts[i].SQL, valuesFollow):
+		case end-i > 1 && e.useOf(stmts[i].SQL).spread && strings.Contains(stmts[i].SQL, valuesFollow):
 			all = append(all, e.insertValues(stmts[i:end])...)
 		case end-i > 1:
 			all = append(all, e.insertAll(stmts[i:end]))

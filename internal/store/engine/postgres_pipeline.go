@@ -68,16 +68,19 @@ func (e *postgresEngine) pipeline(ctx context.Context, conn *pgx.Conn, questions
 
 // only runs a statement as a transaction of its own, without BEGIN and COMMIT.
 // Its arguments must be encodable.
-func (t *postgresTx) only(s *Stmt) error {
-	ctx, cancel := t.limited()
-	defer cancel()
+func (t *postgresTx) only(s *Stmt) (err error) {
+	ctx, end, err := t.limited(*s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = end(err) }()
 	asked := []question{{sql: t.e.rewrite(s.SQL), args: s.Args, each: func(r postgresRow) error {
 		if s.Each == nil {
 			return nil
 		}
 		return s.Each(r)
 	}}}
-	err := cmp.Or(t.e.pipeline(ctx, t.conn, asked), asked[0].err)
+	err = cmp.Or(t.e.pipeline(ctx, t.conn, asked), asked[0].err)
 	if mustReconnect(err) {
 		_ = t.conn.Close(ctx)
 	}

@@ -77,7 +77,7 @@ func (e *postgresEngine) inRound(caller context.Context, pool *pgxpool.Pool, que
 	if err != nil {
 		fail(questions, 0, err)
 	} else {
-		defer release(caller, conn)
+		defer e.release(caller, conn)
 		err = e.pipeline(ctx, conn.Conn(), questions)
 		for i := range questions {
 			if mustReconnect(questions[i].err) {
@@ -144,7 +144,7 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 		return alone()
 	}
 	do := e.asks.Do
-	if e.isSpread(sql) {
+	if e.useOf(sql).spread {
 		do = e.apart.do
 	}
 	f, err := do(ctx, ask{sql: sql, args: args})
@@ -191,7 +191,17 @@ func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same 
 			questions = append(questions, e.lookups(same, asked, distinct, answers, rows))
 		}
 	}
-	err := e.inRound(ctx, pool, questions)
+	var concerned reach
+	if same > 0 {
+		concerned.orgs = []int64{asked[0].args[0].(int64)}
+	}
+	within, end, err := e.watch.begin(ctx, concerned)
+	if err != nil {
+		return err
+	}
+	if err = end(e.inRound(within, pool, questions)); errors.Is(err, errSilent) {
+		return err
+	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // of a single caller
 	}

@@ -19,6 +19,8 @@ type postgresTx struct {
 	// sent or is not needed.
 	begin string
 	last  []Stmt
+	// reach is the organisations of what was sent, on a Citus cluster.
+	reach reach
 }
 
 // begun reports whether the transaction has begun on the server.
@@ -28,19 +30,24 @@ func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
 	if !t.begun() {
 		return t.send(Stmt{SQL: sql, Args: args})
 	}
-	ctx, cancel := t.limited()
-	defer cancel()
+	ctx, end, err := t.limited(Stmt{SQL: sql, Args: args})
+	if err != nil {
+		return 0, err
+	}
 	tag, err := t.conn.Exec(ctx, t.e.rewrite(sql), args...)
-	return tag.RowsAffected(), err
+	return tag.RowsAffected(), end(err)
 }
 
-func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) error {
+func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) (err error) {
 	if !t.begun() {
 		_, err := t.send(Stmt{SQL: sql, Args: args, Each: each})
 		return err
 	}
-	ctx, cancel := t.limited()
-	defer cancel()
+	ctx, end, err := t.limited(Stmt{SQL: sql, Args: args})
+	if err != nil {
+		return err
+	}
+	defer func() { err = end(err) }()
 	rows, err := t.conn.Query(ctx, t.e.rewrite(sql), args...)
 	if err != nil {
 		return err
@@ -57,6 +64,10 @@ func (t *postgresTx) Many(stmts ...Stmt) error {
 // transaction if it has not been sent yet. It returns the number of rows that
 // the last one changed.
 func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
+	ctx, end, err := t.limited(stmts...)
+	if err != nil {
+		return 0, err
+	}
 	batch := &pgx.Batch{}
 	stmts = t.e.combined(stmts)
 	if !t.begun() {
@@ -66,10 +77,8 @@ func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
 	for _, s := range stmts {
 		batch.Queue(t.e.rewrite(s.SQL), s.Args...)
 	}
-	ctx, cancel := t.limited()
-	defer cancel()
 	answers := t.conn.SendBatch(ctx, batch)
-	defer func() { err = cmp.Or(err, answers.Close()) }() // usually the same error again
+	defer func() { err = end(cmp.Or(err, answers.Close())) }() // usually the same error again
 	for _, s := range stmts {
 		if s.Each == nil {
 			var tag pgconn.CommandTag

@@ -88,9 +88,16 @@ func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 // gone. In that case pgx has set a read deadline in the past, and a background
 // read may keep the error for the next user of the connection, even though the
 // statement itself completed.
-func release(ctx context.Context, conn *pgxpool.Conn) {
+func (e *postgresEngine) release(ctx context.Context, conn *pgxpool.Conn) {
 	if ctx.Err() != nil {
 		_ = conn.Conn().Close(context.WithoutCancel(ctx))
+	}
+	if conn.Conn().IsClosed() && e.watch.silence() {
+		// Before pgx closes a connection whose statement was cancelled, it waits for
+		// the coordinator, which may wait for the worker. Meanwhile, others
+		// need a place in the pool.
+		conn.Hijack()
+		return
 	}
 	conn.Release()
 }
@@ -118,12 +125,33 @@ func (e *postgresEngine) tx(ctx context.Context, conn *pgx.Conn) *postgresTx {
 	return &postgresTx{e: e, ctx: ctx, conn: conn}
 }
 
-// limited returns the context for one statement.
-func (t *postgresTx) limited() (context.Context, context.CancelFunc) {
+// limited returns the context for statements that are sent together, and a
+// function that must be called with their error; it returns the error to report.
+// It returns an error if they cannot be sent, because a worker of a Citus cluster
+// does not respond.
+func (t *postgresTx) limited(stmts ...Stmt) (_ context.Context, end func(error) error, err error) {
 	if t.ctx.Value(unhurriedKey{}) != nil {
-		return t.ctx, func() {}
+		return t.ctx, func(err error) error { return err }, nil
 	}
-	return context.WithTimeout(t.ctx, t.e.limits.silence)
+	ctx, cancel := context.WithTimeout(t.ctx, t.e.limits.silence)
+	if t.e.watch == nil {
+		return ctx, func(err error) error {
+			cancel()
+			return err
+		}, nil
+	}
+	for i := range stmts {
+		t.reach.add(t.e, &stmts[i])
+	}
+	ctx, answered, err := t.e.watch.begin(ctx, t.reach)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return ctx, func(err error) error {
+		defer cancel()
+		return answered(err)
+	}, nil
 }
 
 type unhurriedKey struct{}

@@ -43,12 +43,17 @@ func (c *sqliteConn) emptyLog() error {
 	return errors.Join(err, c.BusyTimeout(busyTimeout))
 }
 
-func (e *postgresEngine) rewriteTables(ctx context.Context, tables []string) error {
+func (e *postgresEngine) rewriteTables(ctx context.Context, tables []string) (err error) {
 	conn, err := e.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer release(ctx, conn)
+	defer e.release(ctx, conn)
+	ctx, end, err := e.watch.begin(ctx, reach{all: true}) // it has no timeout
+	if err != nil {
+		return err
+	}
+	defer func() { err = end(err) }()
 	if _, err := conn.Exec(ctx, `SET statement_timeout = 0`); err != nil {
 		return e.failed(ctx, err)
 	}

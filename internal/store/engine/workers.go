@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"anodyne.example/anodyne/internal/fault"
@@ -33,6 +34,7 @@ func lostInTransaction(pg *pgconn.PgError) bool {
 func (e *postgresEngine) noteRemote(err error) {
 	if isRemote(err) && !IsLockTimeout(err) && fault.Is(postgresError(err), fault.Unavailable) { // not the fault of the statement
 		e.remote.Store(time.Now().UnixNano())
+		e.watch.suspected()
 	}
 }
 
@@ -42,6 +44,59 @@ func (e *sqliteEngine) workerFailed() time.Time   { return time.Time{} }
 // WorkerFailed returns when a statement last failed because a worker of a Citus
 // cluster was unavailable. It is long ago if none ever was.
 func (db *DB) WorkerFailed() time.Time { return db.engine.workerFailed() }
+
+// checkWorkers checks which workers respond. It uses a connection of its own: all
+// of those in the pools may be waiting for a worker, or have a connection to it
+// that does not respond.
+func (e *postgresEngine) checkWorkers(ctx context.Context) (state workerState, err error) {
+	conn, err := pgx.ConnectConfig(ctx, e.pool.Config().ConnConfig)
+	if err != nil {
+		return state, e.failed(ctx, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	tx, away := e.tx(ctx, conn), map[int64]bool{}
+	err = tx.Many(
+		Stmt{SQL: `SET citus.max_cached_conns_per_worker = 0`},
+		Stmt{SQL: `SET citus.node_connection_timeout = ` + fmt.Sprint(workerTime.Milliseconds())},
+		Stmt{SQL: `SELECT CAST(groupid AS BIGINT), citus_check_connection_to_node(nodename, nodeport) FROM pg_dist_node
+			WHERE groupid > 0 AND isactive AND noderole = 'primary'`, Each: func(r Row) error {
+			if r.Int(1) == 1 {
+				state.up++
+			} else {
+				state.down++
+				away[r.Int(0)] = true
+			}
+			return nil
+		}},
+	)
+	if err == nil && state.down > 0 {
+		e.remote.Store(time.Now().UnixNano())
+		state.silent = map[int64]bool{}
+		err = tx.Query(citusParts, func(r Row) error {
+			if away[r.Int(0)] {
+				state.silent[r.Int(1)] = true
+			}
+			return nil
+		})
+	}
+	return state, e.failed(ctx, err)
+}
+
+func (e *postgresEngine) workers(ctx context.Context) (state workerState, err error) {
+	if e.watch == nil {
+		return state, nil
+	}
+	return e.watch.now(ctx)
+}
+
+func (e *sqliteEngine) workers(context.Context) (state workerState, err error) { return state, nil }
+
+// Workers returns how many workers of a Citus cluster respond to the
+// coordinator, and how many do not. Both are 0 if the tables are not distributed.
+func (db *DB) Workers(ctx context.Context) (up, down int, err error) {
+	state, err := db.engine.workers(ctx)
+	return state.up, state.down, err
+}
 
 // shardsTampered is Dialect.tampered for the shards on a worker.
 const shardsTampered = `SELECT string_agg(found.what || ' on ' || c.relname, ', ') FROM pg_class c JOIN (
@@ -71,7 +126,7 @@ func (db *DB) Tampered(tx Tx, found func(what string)) error {
 }
 
 // Size returns the size of a PostgreSQL database, in bytes. Of a Citus cluster,
-// it includes the workers that respond.
+// it includes the workers. It fails while one of them is known not to respond.
 func (db *DB) Size(ctx context.Context) (bytes int64, err error) {
 	sql := `SELECT pg_database_size(current_database())`
 	if db.Distributed() {
