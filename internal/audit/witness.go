@@ -45,6 +45,15 @@ type Acceptance struct {
 	Planned bool `json:"planned,omitempty"`
 	// Logs are the accepted logs; position 0 means that nothing is sealed.
 	Logs []Witnessed `json:"logs"`
+	// Before is the seal that the log had before an erasure changed it.
+	Before *Witnessed `json:"before,omitempty"`
+}
+
+// Continues reports whether an erasure found at least what a record says was
+// sealed. If not, the log had been altered before, which an erasure must not
+// hide. An operator may accept anything.
+func (a *Acceptance) Continues(seen Witnessed) bool {
+	return a.Before == nil || seen.Pos < a.Before.Pos || seen.Pos == a.Before.Pos && seen.Head == a.Before.Head
 }
 
 // The kinds of signed documents. The kind is authenticated, so that one cannot

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -29,3 +30,15 @@ func WitnessPath(s *Journal) string { return s.witness.path() }
 // PlanAcceptances makes erasures store their acceptances first, as in a Citus
 // cluster.
 func PlanAcceptances(s *Journal) { s.plans = true }
+
+// BeginPatrol starts a walk over all logs.
+func (s System) BeginPatrol() { s.beginPatrol() }
+
+// GoOnPatrol verifies a few parts of the walk, after comparing the seals as a
+// server does, and reports whether the walk is complete.
+func (s System) GoOnPatrol(ctx context.Context, parts int) (done bool, err error) {
+	if err := s.compareSeals(ctx); err != nil {
+		return false, err
+	}
+	return s.goOnPatrol(ctx, func() bool { parts--; return parts >= 0 })
+}

@@ -246,7 +246,8 @@ func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
 	fresh, err := f.reseal(tx, j)
 	if err == nil && !f.alone {
 		done.accepts = &audit.Acceptance{Reason: "a patient was erased", Logs: []audit.Witnessed{
-			{Org: fresh.ID, No: int64(fresh.Org), Name: fresh.Name, Pos: int64(fresh.Pos), Head: fresh.Head}}}
+			{Org: fresh.ID, No: int64(fresh.Org), Name: fresh.Name, Pos: int64(fresh.Pos), Head: fresh.Head}}, Before: &audit.Witnessed{
+			Org: fresh.ID, No: int64(fresh.Org), Name: fresh.Name, Pos: int64(j.sealed.Pos), Head: j.sealed.Head}}
 	}
 	return done, err
 }

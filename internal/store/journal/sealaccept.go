@@ -68,7 +68,7 @@ func (s System) adopt(ctx context.Context) error {
 	w.memory, w.opened, w.lost, w.dirty = m, true, "", true
 	if len(m.logs) > 0 && first > 0 {
 		s.j.db.Log.Info("seals of an earlier version were copied to the data directory", "organizations", len(m.logs), "file", w.path())
-	} else if len(m.logs) > 0 {
+	} else if first == 0 {
 		s.j.db.Log.Warn("this data directory has no record of sealed heads, so it starts from the seals in the database; this is expected only on a new node",
 			"organizations", len(m.logs), "file", w.path())
 	}
@@ -101,33 +101,40 @@ func (s System) acceptances(tx engine.Tx, after int64) (list []acceptance, err e
 	return list, err
 }
 
-// applyAcceptance applies an acceptance to the witness, once.
-func (s System) applyAcceptance(a acceptance) {
+// applyAcceptance applies an acceptance to the witness, once, and reports whether
+// that changed it.
+func (s System) applyAcceptance(a acceptance) bool {
 	w := s.j.witness
 	if a.err != nil {
 		if !w.forged[a.At] {
 			w.forged[a.At] = true
 			s.j.db.Log.Error("ignoring an acceptance of audit logs that is not valid", "error", a.err)
 		}
-		return
+		return false
 	}
+	w.dirty = true
 	if a.Planned {
-		w.acceptedAt, w.dirty = a.At, true
-		return // see applyPlanned
+		w.acceptedAt = a.At
+		return false // see applyPlanned
 	}
-	w.apply(a.Acceptance)
-	w.changed()
+	if !w.apply(a.Acceptance) {
+		s.j.db.Log.Error("a patient was erased from an audit log that had been altered; the log is not accepted", "organization", a.Logs[0].Name, "accepted_at", engine.FromMillis(a.At))
+		return false
+	}
+	w.changed(a.Whole, a.Logs...)
 	s.j.db.Log.Warn("audit logs were accepted as they are in the database", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", engine.FromMillis(a.At))
+	return true
 }
 
-// changed begins anew what depends on records that an acceptance has replaced.
-func (w *witness) changed() {
-	w.patrol, w.dirty = patrol{}, true
+// changed notes that an acceptance has replaced the records of these logs, or all.
+func (w *witness) changed(whole bool, accepted ...audit.Witnessed) {
+	w.patrol.skip(whole, accepted...)
+	w.dirty = true
 	w.applied++
 }
 
 // applyNew applies the acceptances that were stored since the last comparison,
-// and reports whether there were any.
+// and reports whether that changed the witness.
 func (s System) applyNew(ctx context.Context) (applied bool) {
 	var list []acceptance
 	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
@@ -137,8 +144,7 @@ func (s System) applyNew(ctx context.Context) (applied bool) {
 		return false
 	}
 	for _, a := range list {
-		s.applyAcceptance(a)
-		applied = applied || a.err == nil && !a.Planned
+		applied = s.applyAcceptance(a) || applied
 	}
 	return applied
 }
@@ -168,7 +174,7 @@ func (s System) applyPlanned(ctx context.Context, l *seenLog) bool {
 	name := l.Name
 	*l = seenLog{Witnessed: *accepted, present: l.present}
 	l.Name = name
-	w.changed()
+	w.changed(false, *accepted)
 	s.j.db.Log.Warn("an audit log was accepted after an erasure", "organization", l.Name, "pos", l.Pos)
 	return true
 }
@@ -181,7 +187,7 @@ func (s System) planned(ctx context.Context, list []acceptance, seen audit.Witne
 			continue
 		}
 		log := a.Logs[0]
-		if log.Org != seen.Org || log.Pos < seen.Pos || log.Pos == seen.Pos && log.Head == seen.Head || Pos(log.Pos) > j.sealed.Pos {
+		if log.Org != seen.Org || !a.Continues(seen) || log.Pos < seen.Pos || log.Pos == seen.Pos && log.Head == seen.Head || Pos(log.Pos) > j.sealed.Pos {
 			continue // an erasure seals a log up to its end, so an earlier one is of an older copy
 		}
 		sealer := audit.NewSealer(s.j.auditKey, log.Head)

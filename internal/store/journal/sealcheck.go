@@ -76,7 +76,7 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 // afterErasure returns the record of a log, or if there was an erasure since, the
 // one after that.
 func (s System) afterErasure(ctx context.Context, was audit.Witnessed, j journalState) (audit.Witnessed, error) {
-	if !s.j.plans || was.Pos == 0 {
+	if !s.j.plans || was.Pos == 0 || was.Broken != "" {
 		return was, nil
 	}
 	all, err := engine.Get(ctx, s.j.db, func(tx engine.Tx) ([]acceptance, error) { return s.acceptances(tx, 0) })

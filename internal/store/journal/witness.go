@@ -142,12 +142,17 @@ func (m memory) document() audit.Witness {
 	return d
 }
 
-// apply applies an acceptance.
-func (m *memory) apply(a audit.Acceptance) {
+// apply applies an acceptance. It returns false for that of an erasure of a log
+// that had been altered before.
+func (m *memory) apply(a audit.Acceptance) bool {
 	if a.Whole {
 		*m = newMemory()
 	}
+	m.acceptedAt = a.At
 	for _, l := range a.Logs {
+		if seen := m.logs[l.Org]; a.Before != nil && seen != nil && (seen.Broken != "" || !a.Continues(seen.Witnessed)) {
+			return false
+		}
 		m.remove(l.Org)
 	}
 	for _, l := range a.Logs {
@@ -155,7 +160,7 @@ func (m *memory) apply(a audit.Acceptance) {
 			m.add(l)
 		}
 	}
-	m.acceptedAt = a.At
+	return true
 }
 
 // merge adds what another process wrote to the same file.
