@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"anodyne.example/anodyne/internal/config"
 )
 
 // buildInfo exports the version of the program as a metric.
@@ -45,6 +47,34 @@ func withToken(next http.Handler, token func() (string, error), log *slog.Logger
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// mostAdminConnections is far above what a few monitoring systems need.
+const mostAdminConnections = 64
+
+// serveAdmin serves the admin listener. Strangers may reach it too, so it is
+// protected as the public one is.
+func (s *Server) serveAdmin(registry *prometheus.Registry) {
+	handler := adminHandler(registry)
+	if s.cfg.AdminTokenFile != "" {
+		handler = withToken(handler, s.cfg.AdminToken, s.log)
+	}
+	room := newConnections(s.adminLn, min(mostAdminConnections, config.OpenFiles()/8), s.log.With("listener", "admin"), registry, "anodyne_admin_connections", "the admin listener")
+	room.spare, room.patience, room.encrypted = 0, s.limits.patience, s.adminIsSecure() // the health checks are on the public one
+	refuse := func(w http.ResponseWriter, _ *http.Request, status int) {
+		w.Header().Set("Connection", "close")
+		http.Error(w, http.StatusText(status), status)
+	}
+	s.admin = &http.Server{
+		// A profile takes as long as its caller asks, so there is no WriteTimeout.
+		Handler: &guard{room, refuse, handler, s.limits}, ReadHeaderTimeout: s.limits.header, IdleTimeout: s.limits.idle,
+		ConnState: room.state, ConnContext: room.context, ErrorLog: s.public.ErrorLog,
+	}
+	if room.encrypted {
+		go s.serve(s.admin, newHandshakes(room, s.public.TLSConfig, s.limits.header))
+	} else {
+		go s.serve(s.admin, room)
+	}
 }
 
 // adminHandler serves the endpoints for the operator of the machine.

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"anodyne.example/anodyne/internal/api"
 )
 
 // guard runs before all handlers. It rejects requests that must not be
@@ -14,8 +12,8 @@ import (
 // rate for bodies.
 type guard struct {
 	room   *connections
-	api    *api.API
-	next   http.Handler // the API, with or without tracing
+	answer func(w http.ResponseWriter, r *http.Request, status int) // to a request that is not handled
+	next   http.Handler
 	limits timeouts
 }
 
@@ -57,7 +55,7 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, conn *connection,
 		defer conn.sending.end()
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // not all connections support it
-	g.api.Refuse(w, r, status)
+	g.answer(w, r, status)
 }
 
 // isHealthCheck reports whether the request is a health check, which is served

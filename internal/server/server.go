@@ -244,15 +244,7 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 		if s.adminLn, err = net.Listen("tcp", s.cfg.AdminListen); err != nil {
 			return fmt.Errorf("--admin-listen: %w", err)
 		}
-		s.admin = &http.Server{Handler: adminHandler(registry), ReadHeaderTimeout: 10 * time.Second}
-		if s.cfg.AdminTokenFile != "" {
-			s.admin.Handler = withToken(s.admin.Handler, s.cfg.AdminToken, s.log)
-		}
-		if s.adminIsSecure() {
-			go s.serve(s.admin, tls.NewListener(s.adminLn, s.public.TLSConfig))
-		} else {
-			go s.serve(s.admin, s.adminLn)
-		}
+		s.serveAdmin(registry)
 	}
 	room := newConnections(s.listener, s.cfg.MaxConnections, s.log, registry, "anodyne_http_connections", "the public listener")
 	if room.proxies, err = s.cfg.Proxies(); err != nil {
@@ -262,7 +254,7 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	room.encrypted = s.public.TLSConfig != nil
 	room.answer = func(status int, peer string) []byte { return handler.Malformed(status, peer, room.encrypted) }
 	s.listener = room
-	s.public.Handler = &guard{room, handler, s.tracing.Handler(handler), s.limits}
+	s.public.Handler = &guard{room, handler.Refuse, s.tracing.Handler(handler), s.limits}
 	s.public.ConnState, s.public.ConnContext = room.state, room.context
 	if room.encrypted {
 		go s.serve(s.public, newHandshakes(room, s.public.TLSConfig, s.limits.header))

@@ -145,6 +145,9 @@ const (
 	// eraseAgain how soon it tries again after a failure.
 	eraseEvery = time.Minute
 	eraseAgain = 10 * time.Second
+	// eraseWithin is how long a round may regularly take: it rewrites the file, and
+	// waits for readers such as a backup.
+	eraseWithin = 20 * time.Minute
 )
 
 // KeepErased removes what was erased from the files of the database, and keeps
@@ -152,7 +155,12 @@ const (
 func (s System) KeepErased(ctx context.Context) error {
 	for {
 		wake, pause := s.erased.Wait(), eraseEvery
-		if err := s.FinishErasures(ctx); err != nil && ctx.Err() == nil {
+		err := s.FinishErasures(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		s.metrics.erases.Done(err)
+		if err != nil {
 			s.db.Log.Warn("could not remove erased data from the database files; trying again", "error", err)
 			pause = eraseAgain
 		}

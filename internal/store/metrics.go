@@ -31,7 +31,7 @@ type measured struct {
 
 // rounds counts the rounds of the store's workers.
 type rounds struct {
-	purged, measures *worker.Rounds
+	purged, measures, erases *worker.Rounds
 }
 
 func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
@@ -40,6 +40,7 @@ func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
 		rounds: rounds{
 			purged:   worker.NewRounds(registry, "purge", purgeEvery),
 			measures: worker.NewRounds(registry, "measure", measureEvery),
+			erases:   worker.NewRounds(registry, "erasures", eraseWithin),
 		},
 	}
 	m.workers = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "anodyne_store_workers",

@@ -16,6 +16,7 @@ type Group struct {
 	log    *slog.Logger
 	ctx    context.Context
 	cancel context.CancelFunc
+	names  []string
 	wg     sync.WaitGroup
 }
 
@@ -30,6 +31,7 @@ func NewGroup(log *slog.Logger) *Group {
 // the service must not silently continue without it. One that returns nil is
 // done.
 func (g *Group) Start(name string, run func(context.Context) error) {
+	g.names = append(g.names, name)
 	g.wg.Go(func() {
 		for g.ctx.Err() == nil {
 			err := guarded(g.ctx, run)
@@ -44,6 +46,9 @@ func (g *Group) Start(name string, run func(context.Context) error) {
 		}
 	})
 }
+
+// Names returns the names of the workers that were started.
+func (g *Group) Names() []string { return g.names }
 
 // Stop stops the workers and waits for them.
 func (g *Group) Stop() {
