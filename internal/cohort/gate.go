@@ -18,7 +18,7 @@ const (
 	// are not blocked.
 	mostPasses = 2
 	// mostWaiting is how many callers with a deadline may wait for a pass to
-	// start.
+	// start, half of them from one organisation.
 	mostWaiting = 256
 	// mostAsked is the maximum number of queries per pass.
 	mostAsked = 64
@@ -130,7 +130,8 @@ func (g *gate) join(ctx context.Context, d demand) (*pass, *asked, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, hurried := ctx.Deadline()
-	if hurried && g.waiting() >= mostWaiting {
+	ours := func(p *pass) bool { return p.place.org == d.place.org }
+	if hurried && (g.waiting(anyPass) >= mostWaiting || g.waiting(ours) >= mostWaiting/2) {
 		return nil, nil, g.refused503(d.place, tooManyWait)
 	}
 	p, a := g.find(&d)
@@ -211,7 +212,7 @@ func (g *gate) dispatch() {
 		g.running[p] = struct{}{}
 		go g.run(p)
 	}
-	g.metrics.waiting.Set(float64(g.waiting()))
+	g.metrics.waiting.Set(float64(g.waiting(anyPass)))
 	g.metrics.running.Set(float64(len(g.running)))
 }
 
@@ -241,13 +242,17 @@ func (g *gate) next() int {
 	return first
 }
 
-// waiting returns the number of callers whose pass has not started.
-func (g *gate) waiting() (callers int) {
+// waiting returns the number of callers of some passes that have not started.
+func (g *gate) waiting(which func(*pass) bool) (callers int) {
 	for _, p := range g.queue {
-		callers += p.callers
+		if which(p) {
+			callers += p.callers
+		}
 	}
 	return callers
 }
+
+func anyPass(*pass) bool { return true }
 
 // run runs a pass and answers its callers.
 func (g *gate) run(p *pass) {
@@ -312,7 +317,7 @@ func (g *gate) refused503(at place, reason string) error {
 	g.refused[reason]++
 	if now := time.Now(); now.Sub(g.logged) >= logEvery {
 		g.logged = now
-		args := []any{"waiting", g.waiting(), "running", len(g.running)}
+		args := []any{"waiting", g.waiting(anyPass), "running", len(g.running)}
 		for _, reason := range slices.Sorted(maps.Keys(g.refused)) {
 			args = append(args, reason, g.refused[reason])
 		}

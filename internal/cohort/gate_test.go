@@ -227,12 +227,16 @@ func TestRefusals(t *testing.T) {
 		<-p.begun
 		ask(3, "nothing is known", waitedTooLong, patience*3/4)
 		ask(9, "takes 40 s", waitedTooLong, patience-50*time.Second)
-		for i := range mostWaiting - 2 {
+		for i := range mostWaiting / 2 {
 			ask(4, fmt.Sprint(i), waitedTooLong, patience*3/4)
+		}
+		ask(4, "half of them are from one organisation", tooManyWait, 0)
+		for i := range mostWaiting/2 - 2 {
+			ask(6, fmt.Sprint(i), waitedTooLong, patience*3/4)
 		}
 		ask(5, "one too many", tooManyWait, 0)
 		asking.Wait()
-		for reason, want := range map[string]float64{tooManyWait: 1, waitedTooLong: mostWaiting, tookTooLong: 2} {
+		for reason, want := range map[string]float64{tooManyWait: 2, waitedTooLong: mostWaiting, tookTooLong: 2} {
 			if got := metricValue(t, p.metrics.refused.WithLabelValues(reason)); got != want {
 				t.Errorf("%s: %v, want %v", reason, got, want)
 			}
