@@ -106,6 +106,7 @@ type Authority interface {
 type API struct {
 	Config
 	routes  []route
+	routeOf map[string]*route // by pattern of mux
 	mux     *http.ServeMux
 	metrics *metrics
 	usage   usage
@@ -124,12 +125,13 @@ func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://"), mapping: fhirMapping{cfg.FHIR}}
 	a.boundsLookups = cfg.Store != nil && cfg.Store.BoundsLookups()
 	a.waiters = newWaiters(cfg.MaxWaiting)
-	a.routes = a.table()
+	a.routes, a.routeOf = a.table(), map[string]*route{}
 	a.metrics = newMetrics(cfg.Registry, a.routes)
 	a.lines = newRequestLines(cfg.RequestLog, a.routes)
 	for i := range a.routes {
 		rt := &a.routes[i]
-		a.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, _ *http.Request) { a.serve(w.(*exchange), rt) })
+		a.routeOf[rt.name()] = rt
+		a.mux.HandleFunc(rt.name(), func(w http.ResponseWriter, _ *http.Request) { a.serve(w.(*exchange), rt) })
 	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { a.unknown(w.(*exchange)) })
 	return a
@@ -153,6 +155,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if needsToken(r.URL.Path) {
 		if err := a.admit(x); err != nil {
+			if isClean(r.URL.Path) { // for the log and the metrics
+				_, pattern := a.mux.Handler(r)
+				x.route = a.routeOf[pattern]
+			}
 			x.fail(err)
 			return
 		}

@@ -9478,6 +9478,12 @@ export interface operations {
             query?: never;
             header: {
                 /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
                  * @example respond-async
                  */
@@ -9602,6 +9608,12 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
                  * @example respond-async
@@ -9734,6 +9746,12 @@ export interface operations {
             query?: never;
             header: {
                 /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
                  * @example respond-async
                  */
@@ -9840,7 +9858,14 @@ export interface operations {
     createGroup: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Error responses are not stored; correct the request and send it with the same key.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
