@@ -53,7 +53,7 @@ func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 
 // alike reports whether two statements can be combined.
 func alike(a, b *Stmt) bool {
-	return a.Alike > 0 && a.Alike == b.Alike && a.Each == nil && b.Each == nil && a.SQL == b.SQL &&
+	return a.Alike > 0 && a.Alike == b.Alike && a.Each == nil && b.Each == nil && a.Changed == nil && b.Changed == nil && a.SQL == b.SQL &&
 		slices.EqualFunc(a.Args[:a.Alike], b.Args[:b.Alike], func(a, b any) bool { return a.(int64) == b.(int64) })
 }
 

@@ -83,7 +83,9 @@ func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
 		if s.Each == nil {
 			var tag pgconn.CommandTag
 			tag, err = answers.Exec()
-			changed = tag.RowsAffected()
+			if changed = tag.RowsAffected(); err == nil && s.Changed != nil {
+				s.Changed(changed)
+			}
 		} else {
 			var rows pgx.Rows
 			if rows, err = answers.Query(); err == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // the store is constant, so the cache is bounded.
 type sqliteConn struct {
 	*sqlite3.Conn
-	stmts map[string]*sqlite3.Stmt
+	stmts map[string]*sqliteStmt
 	tx    sqliteTx // of the current user
 	// later is a pragma that is set before the first use, because it parses the
 	// schema, which takes milliseconds; most readers of an idle service or of
@@ -59,7 +58,7 @@ func openConn(path string, flags sqlite3.OpenFlag, pragmas ...string) (*sqliteCo
 	if err != nil {
 		return nil, err
 	}
-	c := &sqliteConn{Conn: conn, stmts: map[string]*sqlite3.Stmt{}}
+	c := &sqliteConn{Conn: conn, stmts: map[string]*sqliteStmt{}}
 	if err := conn.BusyTimeout(busyTimeout); err != nil {
 		return nil, c.abandon(err)
 	}
@@ -101,48 +100,17 @@ func (c *sqliteConn) close() error {
 }
 
 // prepared returns the statement, reset and with its arguments bound.
-func (c *sqliteConn) prepared(sql string, args []any) (*sqlite3.Stmt, error) {
+func (c *sqliteConn) prepared(sql string, args []any) (*sqliteStmt, error) {
 	stmt := c.stmts[sql]
 	if stmt == nil {
-		var err error
-		if stmt, _, err = c.PrepareFlags(sqlitePlaceholders(sql), sqlite3.PREPARE_PERSISTENT); err != nil {
+		prepared, _, err := c.PrepareFlags(sqlitePlaceholders(sql), sqlite3.PREPARE_PERSISTENT)
+		if err != nil {
 			return nil, err
 		}
+		stmt = &sqliteStmt{Stmt: prepared}
 		c.stmts[sql] = stmt
 	}
-	for i, arg := range args {
-		if err := bind(stmt, i+1, arg); err != nil {
-			return nil, err
-		}
-	}
-	return stmt, nil
-}
-
-func bind(stmt *sqlite3.Stmt, i int, arg any) error {
-	switch v := arg.(type) {
-	case nil:
-		return stmt.BindNull(i)
-	case int64:
-		return stmt.BindInt64(i, v)
-	case int:
-		return stmt.BindInt(i, v)
-	case string:
-		return stmt.BindText(i, v)
-	case []byte:
-		if v == nil {
-			return stmt.BindNull(i)
-		}
-		return stmt.BindBlob(i, v)
-	case bool:
-		return stmt.BindBool(i, v)
-	case Late:
-		number, known := v()
-		if !known {
-			return errNotKnown
-		}
-		return stmt.BindInt64(i, number)
-	}
-	return fmt.Errorf("cannot bind a %T", arg)
+	return stmt, stmt.bind(args)
 }
 
 // sqlitePlaceholders replaces $1 with ?1. To SQLite, "$1" is a name, bound in
@@ -203,12 +171,16 @@ func (t *sqliteTx) run(s Stmt) (err error) {
 	defer func() { err = cmp.Or(err, stmt.Reset()) }()
 	for stmt.Step() {
 		if s.Each != nil {
-			if err := s.Each(sqliteRow{stmt}); err != nil {
+			if err := s.Each(sqliteRow{stmt.Stmt}); err != nil {
 				return err
 			}
 		}
 	}
-	return stmt.Err() // Reset does not report an interrupt before the first row
+	if err := stmt.Err(); err != nil || s.Changed == nil { // Reset does not report an interrupt before the first row
+		return err
+	}
+	s.Changed(t.conn.Changes())
+	return nil
 }
 
 type sqliteRow struct{ stmt *sqlite3.Stmt }

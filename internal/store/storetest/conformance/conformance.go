@@ -34,6 +34,8 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 		"combined writes":                 combinedWrites,
 		"rows alike":                      rowsAlike,
 		"late arguments":                  lateArguments,
+		"arguments from row to row":       argumentsFromRowToRow,
+		"changed rows":                    changedRows,
 		"a shared transaction":            sharedTransaction,
 	} {
 		t.Run(name, func(t *testing.T) {
