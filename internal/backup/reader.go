@@ -10,18 +10,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// reader reads a backup sequentially.
+// reader reads a backup sequentially. It must be closed.
 type reader struct {
 	head
+	*ahead
 	encrypted bool
-	in        *bufio.Reader
+	in        feed
 	sums      []engine.Sum
 }
 
@@ -34,20 +34,25 @@ func newReader(f io.Reader, keys Keys) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{encrypted: encrypted, in: bufio.NewReaderSize(flate.NewReader(newSealReader(file, aead)), 64<<10)}
-	return r, r.readJSON(&r.head)
+	r := &reader{encrypted: encrypted, ahead: readAhead(flate.NewReader(newSealReader(file, aead)))}
+	r.in.from = r.ahead
+	if err := r.readJSON(&r.head); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
 }
 
 func (r *reader) readJSON(document any) error {
-	length, err := binary.ReadUvarint(r.in)
+	length, err := binary.ReadUvarint(&r.in)
 	if err != nil {
 		return damaged(err)
 	}
 	if length > maxJSON {
 		return errDamaged
 	}
-	text := make([]byte, length)
-	if _, err := io.ReadFull(r.in, text); err != nil {
+	text, err := r.in.take(int(length))
+	if err != nil {
 		return damaged(err)
 	}
 	return json.Unmarshal(text, document)
@@ -62,29 +67,22 @@ func damaged(err error) error {
 	return err
 }
 
-// rows returns a function that returns the rows of the next table, and then
-// io.EOF.
-func (r *reader) rows(t engine.Table) func() (row []any, size int, err error) {
-	var sum hash.Hash = sha256.New()
-	var raw []byte
-	left := t.Rows
-	return func() ([]any, int, error) {
+// rows returns a function that returns the encoded rows of the next table, and then
+// io.EOF. A row is valid until the next one is read.
+func (r *reader) rows(t engine.Table) func() (row []byte, err error) {
+	sum, left := sha256.New(), t.Rows
+	return func() ([]byte, error) {
 		if left == 0 {
-			if sum != nil {
-				r.sums = append(r.sums, engine.Sum{Rows: t.Rows, SHA256: sum.Sum(nil)})
-				sum = nil
-			}
-			return nil, 0, io.EOF
+			r.sums = append(r.sums, engine.Sum{Rows: t.Rows, SHA256: sum.Sum(nil)})
+			return nil, io.EOF
 		}
-		var row []any
-		var err error
-		row, raw, err = t.ReadRow(r.in, raw[:0])
+		row, err := r.in.row(&t)
 		if err != nil {
-			return nil, 0, damaged(err)
+			return nil, damaged(err)
 		}
-		sum.Write(raw)
+		sum.Write(row)
 		left--
-		return row, len(raw), nil
+		return row, nil
 	}
 }
 
@@ -114,6 +112,7 @@ func verify(ctx context.Context, f *os.File, keys Keys, progress Progress) (sum 
 	if err != nil {
 		return sum, err
 	}
+	defer r.Close()
 	var done int64
 	for _, t := range r.Tables {
 		next := r.rows(t)
@@ -121,7 +120,7 @@ func verify(ctx context.Context, f *os.File, keys Keys, progress Progress) (sum 
 			if done%256 == 0 {
 				progress("checking", done, r.total())
 			}
-			if _, _, err := next(); errors.Is(err, io.EOF) {
+			if _, err := next(); errors.Is(err, io.EOF) {
 				break
 			} else if err = errors.Join(err, ctx.Err()); err != nil {
 				return sum, err

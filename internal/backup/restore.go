@@ -33,6 +33,7 @@ func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, prog
 	if err != nil {
 		return sum, err
 	}
+	defer r.Close()
 	if err := store.CheckKeyFiles(cfg.DataDir, r.Keys); err != nil {
 		return sum, err
 	}
@@ -74,11 +75,12 @@ func load(ctx context.Context, cfg store.Config, r *reader, progress Progress) (
 			if done%256 == 0 {
 				progress("restoring", done, r.total())
 			}
-			row, size, err := next()
-			if err == nil {
-				done++
+			row, err := next()
+			if err != nil {
+				return nil, 0, err
 			}
-			return row, size, err
+			done++
+			return t.Row(row), len(row), nil
 		})
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bufio"
+	"cmp"
 	"compress/flate"
 	"context"
 	"crypto/sha256"
@@ -140,7 +141,17 @@ func write(ctx context.Context, f io.Writer, keys Keys, h head, d *engine.Dump, 
 		return err
 	}
 	h.Schema, h.Tables = d.Schema, d.Tables
-	if err := writeJSON(packed, h); err != nil {
+	rows := writeBehind(packed)
+	err = writeRows(rows, h, d, progress)
+	if err = cmp.Or(err, rows.Close()); err != nil {
+		return err
+	}
+	return errors.Join(packed.Close(), sealed.Close(), file.Flush(), ctx.Err())
+}
+
+// writeRows writes head, rows and trailer.
+func writeRows(to io.Writer, h head, d *engine.Dump, progress Progress) error {
+	if err := writeJSON(to, h); err != nil {
 		return err
 	}
 	var end trailer
@@ -154,7 +165,7 @@ func write(ctx context.Context, f io.Writer, keys Keys, h head, d *engine.Dump, 
 			buf = t.AppendRow(buf[:0], r)
 			hash.Write(buf)
 			rows, done = rows+1, done+1
-			_, err := packed.Write(buf)
+			_, err := to.Write(buf)
 			return err
 		})
 		if err != nil {
@@ -166,10 +177,7 @@ func write(ctx context.Context, f io.Writer, keys Keys, h head, d *engine.Dump, 
 		end.Sums = append(end.Sums, engine.Sum{Rows: rows, SHA256: hash.Sum(nil)})
 	}
 	progress("writing", done, h.total())
-	if err := writeJSON(packed, end); err != nil {
-		return err
-	}
-	return errors.Join(packed.Close(), sealed.Close(), file.Flush(), ctx.Err())
+	return writeJSON(to, end)
 }
 
 // writeJSON writes a document preceded by its length.

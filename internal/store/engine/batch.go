@@ -35,7 +35,7 @@ func (w *writer) batch(first *job) {
 	}
 	members := []*job{first}
 	began := false
-	err := w.limited(func() error {
+	err := w.limited(first.ctx, func() error {
 		if err := w.begin(); err != nil {
 			return err
 		}
@@ -67,12 +67,14 @@ func (w *writer) batch(first *job) {
 	}
 }
 
-// limited runs a transaction with the writer's deadline. It leaves no
-// transaction open.
-func (w *writer) limited(fn func() error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
-	defer cancel()
-	w.conn.SetInterrupt(ctx)
+// limited runs a transaction with the writer's deadline, unless its caller is
+// [unhurried]. It leaves no transaction open.
+func (w *writer) limited(caller context.Context, fn func() error) error {
+	if caller.Value(unhurriedKey{}) == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), statementTime)
+		defer cancel()
+		w.conn.SetInterrupt(ctx)
+	}
 	err := fn()
 	w.conn.SetInterrupt(context.Background())
 	if !w.conn.GetAutocommit() {
@@ -142,7 +144,7 @@ func (w *writer) member(j *job) error {
 
 // alone runs one write in its own transaction.
 func (w *writer) alone(j *job) error {
-	return w.limited(func() error {
+	return w.limited(j.ctx, func() error {
 		if err := w.begin(); err != nil {
 			return err
 		}

@@ -19,13 +19,16 @@ type DumpDialect struct {
 	Binary string
 	// dumped maps tables to the query that their rows are read from instead.
 	dumped map[string]string
+	// indexes selects the names and definitions of the indexes that a restore
+	// creates after it has stored the rows. It is empty where that is no faster.
+	indexes string
 	// takeTime lifts the limits set for requests.
 	takeTime []string
 }
 
-// settingsDumped excludes the mark of a restore in progress, and the number of
-// the database's life, which ends with a restore.
-const settingsDumped = `SELECT name, value FROM setting WHERE name NOT IN ('restoring', 'life')`
+// settingsDumped excludes the mark of a restore in progress, the indexes that it
+// has to create, and the number of the database's life, which ends with a restore.
+const settingsDumped = `SELECT name, value FROM setting WHERE name NOT IN ('restoring', 'unindexed', 'life')`
 
 var sqliteDump = DumpDialect{
 	columns: `SELECT t.name, c.name, lower(c.type), c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c
@@ -33,6 +36,7 @@ var sqliteDump = DumpDialect{
 	references: `SELECT t.name, f."table" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	Binary:     `BINARY`,
 	dumped:     map[string]string{"setting": settingsDumped},
+	indexes:    `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name`,
 }
 
 var postgresDump = DumpDialect{

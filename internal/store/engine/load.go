@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,10 +17,7 @@ import (
 // Loading is a restore in progress. The database is marked until
 // [DB.EndRestore]; others cannot open a marked database, and the next restore
 // empties it.
-type Loading struct {
-	*DB
-	tables []Table
-}
+type Loading struct{ *DB }
 
 // errHalf reports a database whose restore is not complete.
 var errHalf = errors.New("a restore into this database is in progress or was interrupted; run anodyne restore again to start over")
@@ -44,7 +42,11 @@ func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (
 	if err := checkNames(list); err != nil {
 		return nil, err
 	}
-	if _, err := migrateTo(ctx, cfg, schema, nil); err != nil {
+	var judge func(Tx) error
+	if !IsPostgres(cfg.Database) { // a migration may need the indexes that an interrupted restore has dropped
+		judge = func(tx Tx) error { return startOver(tx, &sqliteDialect) }
+	}
+	if _, err := migrateTo(ctx, cfg, schema, judge); err != nil {
 		return nil, err
 	}
 	cfg.Registry = nil
@@ -52,7 +54,7 @@ func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (
 	if err != nil {
 		return nil, err
 	}
-	l := &Loading{DB: db}
+	l := &Loading{db}
 	if err := errors.Join(l.prepare(ctx, schema), l.ExpectBulk(ctx)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -85,31 +87,28 @@ func (l *Loading) prepare(ctx context.Context, schema int64) error {
 		if err != nil {
 			return err
 		}
-		if l.tables, err = tables(tx, l.dialect()); err != nil {
+		if err := startOver(tx, l.dialect()); err != nil {
 			return err
 		}
-		begun, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
-		if err != nil {
-			return err
-		}
-		if begun {
-			err = l.empty(tx)
-		} else {
-			err = l.mustBeEmpty(tx)
-		}
-		if err != nil {
+		if err := l.mustBeEmpty(tx); err != nil {
 			return err
 		}
 		if have != schema {
 			return fmt.Errorf("the database has schema version %d and the backup %d; restore into a new database", have, schema)
 		}
-		_, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ('restoring', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, []byte(l.restore))
-		return err
+		if _, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ('restoring', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, []byte(l.restore)); err != nil {
+			return err
+		}
+		return l.dropIndexes(tx)
 	})
 }
 
 func (l *Loading) mustBeEmpty(tx Tx) error {
-	for _, t := range l.tables {
+	list, err := tables(tx, l.dialect())
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
 		found, err := One(tx, "SELECT 1 FROM "+l.dialect().source(t.Name)+" LIMIT 1", func(Row) {})
 		if err != nil {
 			return err
@@ -121,23 +120,36 @@ func (l *Loading) mustBeEmpty(tx Tx) error {
 	return nil
 }
 
-// empty deletes what an interrupted restore left. SQLite is fast at deleting
-// all rows; PostgreSQL has TRUNCATE.
-func (l *Loading) empty(tx Tx) error {
-	if l.dialect().truncates {
-		names := make([]string, len(l.tables))
-		for i, t := range l.tables {
+// startOver deletes what an interrupted restore left. SQLite is fast at deleting
+// all rows, and the mark of the restore stays; PostgreSQL has TRUNCATE.
+func startOver(tx Tx, d *Dialect) error {
+	if begun, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {}); !begun || err != nil {
+		return err
+	}
+	definitions, err := droppedIndexes(tx)
+	if err != nil {
+		return err
+	}
+	list, err := tables(tx, d)
+	if err != nil {
+		return err
+	}
+	if d.truncates {
+		names := make([]string, len(list))
+		for i, t := range list {
 			names[i] = t.Name
 		}
 		_, err := tx.Exec("TRUNCATE " + strings.Join(names, ", "))
 		return err
 	}
-	for i := len(l.tables) - 1; i >= 0; i-- {
-		if _, err := tx.Exec("DELETE FROM " + l.tables[i].Name); err != nil {
-			return err
+	var sql []string
+	for _, t := range slices.Backward(list) {
+		if t.Name == "setting" {
+			t.Name += " WHERE name <> 'restoring'"
 		}
+		sql = append(sql, "DELETE FROM "+t.Name)
 	}
-	return nil
+	return execAll(tx, append(sql, definitions...))
 }
 
 // Load inserts the rows of a table in transactions of bounded size. next
@@ -152,22 +164,22 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	if t.Columns[0].Name == "org_no" && t.Key[0] == "org_no" { // rows of an organisation follow each other
 		insert.Alike = 1
 	}
-	slices := make(chan []Stmt, 1)
+	parts := make(chan []Stmt, 1)
 	read := make(chan error, 1)
 	reading, stop := context.WithCancel(ctx)
 	go func() { // the next slice is read while the last one is written
-		defer close(slices)
-		read <- l.slices(reading, insert, next, slices)
+		defer close(parts)
+		read <- l.slices(reading, insert, next, parts)
 	}()
 	var err error
-	for slice := range slices {
+	for slice := range parts {
 		if err = l.Write(ctx, func(tx Tx) error { return tx.Many(slice...) }); err != nil {
 			err = fmt.Errorf("table %s: %w", t.Name, err)
 			break
 		}
 	}
 	stop()
-	for range slices { // the reader may be blocked on one
+	for range parts { // the reader may be blocked on one
 	}
 	return cmp.Or(err, <-read)
 }
@@ -208,10 +220,28 @@ func (l *Loading) slices(ctx context.Context, insert Stmt, next func() (row []an
 	return nil
 }
 
-// Finish verifies the database against the sums of the backup, and advances the
-// identity columns past the restored rows.
+// Finish creates the indexes, verifies the database against the sums of the backup,
+// and advances the identity columns past the restored rows.
 func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen func()) error {
-	err := l.LongSnapshot(ctx, func(tx Tx) error {
+	indexed := make(chan error, 1)
+	go func() { indexed <- l.Write(unhurried(ctx), createIndexes) }()
+	err := l.compare(ctx, list, want, seen)
+	if err = errors.Join(err, <-indexed); err != nil {
+		return err
+	}
+	life := newLife()
+	return l.Write(ctx, func(tx Tx) error {
+		if err := l.renumber(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, LifeSetting, life)
+		return err
+	})
+}
+
+// compare compares the tables with the sums of the backup.
+func (l *Loading) compare(ctx context.Context, list []Table, want []Sum, seen func()) error {
+	return l.LongSnapshot(ctx, func(tx Tx) error {
 		c, err := l.contentsOf(tx)
 		if err != nil {
 			return err
@@ -226,17 +256,6 @@ func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen fun
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return err
-	}
-	life := newLife()
-	return l.Write(ctx, func(tx Tx) error {
-		if err := l.renumber(tx); err != nil {
-			return err
-		}
-		_, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, LifeSetting, life)
-		return err
 	})
 }
 

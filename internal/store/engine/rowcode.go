@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // Each value of a row in a backup starts with a tag for its type.
@@ -42,46 +41,99 @@ func (t *Table) AppendRow(dst []byte, r Row) []byte {
 
 var errEncoding = errors.New("the row has an invalid encoding")
 
-// ReadRow decodes a row into the arguments of an INSERT, and appends its
-// encoding to raw.
-func (t *Table) ReadRow(in interface {
-	io.Reader
-	io.ByteReader
-}, raw []byte) (row []any, _ []byte, err error) {
-	row = make([]any, len(t.Columns))
-	for i, c := range t.Columns {
-		tag, err := in.ReadByte()
-		if err != nil {
-			return nil, raw, err
+// value is an encoded value: its tag, and the bytes that follow.
+type value struct {
+	tag byte
+	n   int64  // of an integer
+	raw []byte // of a text or bytes
+}
+
+// take reads the value at the start of b and returns what follows it. whole is
+// false if b ends within the value.
+func take(b []byte) (v value, rest []byte, whole bool, err error) {
+	if len(b) == 0 {
+		return v, nil, false, nil
+	}
+	v.tag, b = b[0], b[1:]
+	switch v.tag {
+	case tagNull:
+		return v, b, true, nil
+	case tagInt:
+		n, size := binary.Varint(b)
+		if size < 0 {
+			return v, nil, false, errEncoding
 		}
-		raw = append(raw, tag)
-		switch {
-		case tag == tagNull:
-		case tag == tagInt && c.Type == Integer:
-			n, err := binary.ReadVarint(in)
-			if err != nil {
-				return nil, raw, err
-			}
-			row[i], raw = n, binary.AppendVarint(raw, n)
-		case tag == tagText && c.Type == Text, tag == tagBytes && c.Type == Bytes:
-			length, err := binary.ReadUvarint(in)
-			if err != nil {
-				return nil, raw, err
-			}
-			if length > maxValue {
-				return nil, raw, errEncoding
-			}
-			value := make([]byte, length)
-			if _, err := io.ReadFull(in, value); err != nil {
-				return nil, raw, err
-			}
-			raw = append(binary.AppendUvarint(raw, length), value...)
-			if row[i] = value; tag == tagText {
-				row[i] = string(value)
-			}
-		default:
-			return nil, raw, fmt.Errorf("table %s, column %s: %w", t.Name, c.Name, errEncoding)
+		v.n = n
+		return v, b[size:], size > 0, nil
+	case tagText, tagBytes:
+		length, size := binary.Uvarint(b)
+		if size < 0 || length > maxValue {
+			return v, nil, false, errEncoding
+		}
+		if b = b[size:]; size == 0 || uint64(len(b)) < length {
+			return v, nil, false, nil
+		}
+		v.raw = b[:length]
+		return v, b[length:], true, nil
+	}
+	return v, nil, false, errEncoding
+}
+
+// fits reports whether a column can have values with a tag.
+func (c *Column) fits(tag byte) bool {
+	switch tag {
+	case tagInt:
+		return c.Type == Integer
+	case tagText:
+		return c.Type == Text
+	case tagBytes:
+		return c.Type == Bytes
+	}
+	return true
+}
+
+// RowSize returns the size of the encoded row at the start of b. whole is false if
+// b ends within the row.
+func (t *Table) RowSize(b []byte) (size int, whole bool, err error) {
+	rest := b
+	for i := range t.Columns {
+		var v value
+		if v, rest, whole, err = take(rest); err == nil && whole && !t.Columns[i].fits(v.tag) {
+			err = errEncoding
+		}
+		if err != nil {
+			return 0, false, fmt.Errorf("table %s, column %s: %w", t.Name, t.Columns[i].Name, err)
+		}
+		if !whole {
+			return 0, false, nil
 		}
 	}
-	return row, raw, nil
+	return len(b) - len(rest), true, nil
+}
+
+// Row decodes an encoded row, whose size [Table.RowSize] returned, into the
+// arguments of an INSERT. They do not refer to b.
+func (t *Table) Row(b []byte) []any {
+	row := make([]any, len(t.Columns))
+	texts, bytes := string(b), []byte(nil)
+	rest := b
+	for i := range row {
+		var v value
+		if v, rest, _, _ = take(rest); v.tag == tagNull {
+			continue
+		}
+		end := len(b) - len(rest)
+		switch v.tag {
+		case tagInt:
+			row[i] = v.n
+		case tagText:
+			row[i] = texts[end-len(v.raw) : end]
+		case tagBytes:
+			if bytes == nil {
+				bytes = []byte(texts)
+			}
+			row[i] = bytes[end-len(v.raw) : end : end]
+		}
+	}
+	return row
 }

@@ -165,7 +165,7 @@ func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
 
 // migrate only needs the writer: BEGIN IMMEDIATE excludes other processes.
 func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
-	return e.write(ctx, fn)
+	return e.write(unhurried(ctx), fn)
 }
 
 // tell, listen and elect do nothing: there are no other nodes.
