@@ -26,6 +26,7 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer boundGarbage(e, bulkSpareBytes)()
 	show := cli.Bar(e.Stderr)
 	if *verify {
 		keys, err := restoreKeys(sc)
@@ -103,6 +104,7 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 			return err
 		}
 	}
+	defer boundGarbage(e, bulkSpareBytes)()
 	_, err = backup.Restore(ctx, sc, keys, file, cli.Bar(e.Stderr), func(s store.System, sum backup.Summary) error {
 		fmt.Fprintf(e.Stdout, "restored and verified: %s\n", inWords(sum))
 		if err := noteRestore(ctx, s, sum); err != nil || len(erased) == 0 {

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"anodyne.example/anodyne/internal/cli"
 )
 
 const (
@@ -17,6 +19,9 @@ const (
 	// exportSpareBytes is the limit for the command that exports, which has a
 	// small live heap and should not need more memory than the server does.
 	exportSpareBytes = 32 << 20
+	// bulkSpareBytes is the limit for imports, backups and restores, which
+	// allocate for every row.
+	bulkSpareBytes = 128 << 20
 	// leastGarbage is the lower limit of GOGC, so that the collector does not
 	// run all the time.
 	leastGarbage = 25
@@ -29,8 +34,11 @@ func garbagePercent(live, spare uint64) int {
 }
 
 // boundGarbage adjusts GOGC to the live heap and spare, now and after each collection,
-// until stop is called.
-func boundGarbage(spare uint64) (stop func()) {
+// until stop is called. It does nothing if the operator has set GOGC.
+func boundGarbage(e cli.Env, spare uint64) (stop func()) {
+	if _, set := e.Lookup("GOGC"); set {
+		return func() {}
+	}
 	stopped := make(chan struct{})
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	percent := 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/testwait"
 )
 
@@ -21,7 +22,7 @@ func TestGarbagePercent(t *testing.T) {
 // What lives decides how much garbage may lie, after every collection.
 func TestGarbageIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	defer boundGarbage(spareBytes)()
+	defer boundGarbage(cli.Env{Lookup: func(string) (string, bool) { return "", false }}, spareBytes)()
 	wait := func(what string, good func(percent uint64) bool) {
 		t.Helper()
 		sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}

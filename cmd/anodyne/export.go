@@ -50,9 +50,7 @@ func runExport(ctx context.Context, e cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, set := e.Lookup("GOGC"); !set {
-		defer boundGarbage(exportSpareBytes)()
-	}
+	defer boundGarbage(e, exportSpareBytes)()
 	dir, err := export.NewDirectory(words[0])
 	if err != nil {
 		return err

@@ -57,6 +57,7 @@ func runImport(ctx context.Context, e cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer boundGarbage(e, bulkSpareBytes)()
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return err

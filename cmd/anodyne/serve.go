@@ -86,9 +86,7 @@ func makeFirstLink(ctx context.Context, first func(context.Context) (*server.Fir
 // serve starts a server, calls ready, and stops the server when the context
 // ends.
 func serve(ctx context.Context, e cli.Env, cfg config.Config, log *slog.Logger, ready func(*server.Server) error) error {
-	if _, set := e.Lookup("GOGC"); !set {
-		defer boundGarbage(spareBytes)()
-	}
+	defer boundGarbage(e, spareBytes)()
 	cfg.Version = version
 	s, err := server.Start(ctx, cfg, log)
 	if err != nil && errors.Is(err, ctx.Err()) {

@@ -2,7 +2,9 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -22,22 +24,25 @@ import (
 // with one event.
 const groupLines = 100
 
-// heldLines is the number of lines that wait for others of the same patient.
-// Tests lower it.
-var heldLines = 50_000
+// heldLines is the number of lines that wait for others of the same patient, and
+// firstHeld that at the beginning of a file, so that writing starts soon. Tests
+// lower it.
+var heldLines = 25_000
 
-// recordBuilder groups records by patient, and groups into chunks.
+const firstHeld = 1000
+
+// recordBuilder groups records by patient. A packer, in another goroutine, packs
+// the groups into chunks while it reads on.
 type recordBuilder struct {
 	*job
 	ctx context.Context
 	// aliases are those at the start; the store detects changes.
 	aliases *pain.Aliases
-	send    func(chunk) error
 	groups  map[id.Patient]*group
-	order   []id.Patient // of the groups
-	held    int
-	chunk   recordChunk
-	size    int // lines in the chunk
+	held    int // lines in the groups
+	most    int // lines to hold
+	full    chan []*group
+	packed  chan error
 }
 
 // group holds the lines of one patient.
@@ -46,8 +51,14 @@ type group struct {
 	at []int // line numbers
 }
 
+// newRecordBuilder returns a builder, which must be finished.
 func newRecordBuilder(ctx context.Context, j *job, aliases *pain.Aliases, send func(chunk) error) *recordBuilder {
-	return &recordBuilder{job: j, ctx: ctx, aliases: aliases, send: send, groups: map[id.Patient]*group{}}
+	b := &recordBuilder{job: j, ctx: ctx, aliases: aliases, groups: map[id.Patient]*group{}, most: min(firstHeld, heldLines), full: make(chan []*group), packed: make(chan error, 1)}
+	go func() {
+		p := packer{org: j.Org, send: send}
+		b.packed <- p.pack(b.full)
+	}()
+	return b
 }
 
 func (b *recordBuilder) take(r row, e entry) error {
@@ -77,7 +88,7 @@ func (b *recordBuilder) take(r row, e entry) error {
 	if record.Source == "" {
 		record.Source = "import"
 	}
-	return b.add(r.line, b.repeats.number(contentOf(Clinical, &e)).Beside(patient), record)
+	return b.add(r.line, b.repeats.number(&e, contentOf(Clinical, &e)).Beside(patient), record)
 }
 
 func isEmpty(v strictjson.Value) bool {
@@ -91,68 +102,93 @@ func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Reco
 		g = &group{}
 		g.Patient, g.Change = record.PatientID, func(added []pain.Record) journal.Change { return changeOf(b.Now, added) }
 		b.groups[record.PatientID] = g
-		b.order = append(b.order, record.PatientID)
 	}
 	g.Records, g.Hashes, g.at = append(g.Records, record), append(g.Hashes, hash), append(g.at, line)
 	b.held++
 	if len(g.Records) == groupLines {
-		delete(b.groups, record.PatientID) // its place in the order stays empty
-		return b.pack(g)
+		delete(b.groups, record.PatientID)
+		b.held -= groupLines
+		return b.pass([]*group{g})
 	}
-	if b.held >= heldLines {
-		return b.packAll()
-	}
-	return nil
-}
-
-// pack adds a group to the chunk.
-func (b *recordBuilder) pack(g *group) error {
-	b.held -= len(g.Records)
-	if slices.ContainsFunc(b.chunk, func(other *group) bool { return other.Patient == g.Patient }) {
-		if err := b.flush(); err != nil { // so that the journal has them in this order
-			return err
-		}
-	}
-	g.Prepare()
-	b.chunk = append(b.chunk, g)
-	if b.size += len(g.Records); b.size >= chunkLines {
-		return b.flush()
+	if b.held >= b.most {
+		return b.release()
 	}
 	return nil
 }
 
-// packAll packs the remaining groups, ordered by patient like the records in
-// the database.
-func (b *recordBuilder) packAll() error {
-	slices.SortFunc(b.order, func(x, y id.Patient) int { return bytes.Compare(x.Bytes(), y.Bytes()) })
-	for _, patient := range b.order {
-		g := b.groups[patient]
-		if g == nil {
-			continue
-		}
-		delete(b.groups, patient)
-		if err := b.pack(g); err != nil {
-			return err
-		}
-	}
-	b.order = b.order[:0]
-	return nil
-}
-
-func (b *recordBuilder) flush() error {
-	if len(b.chunk) == 0 {
+// pass passes groups to the packer, or returns why that has ended.
+func (b *recordBuilder) pass(groups []*group) error {
+	select {
+	case b.full <- groups:
 		return nil
-	}
-	c := b.chunk
-	b.chunk, b.size = nil, 0
-	return b.send(c)
-}
-
-func (b *recordBuilder) finish() error {
-	if err := b.packAll(); err != nil {
+	case err := <-b.packed:
+		b.packed <- err // for finish
 		return err
 	}
-	return b.flush()
+}
+
+// release passes on all groups, ordered by patient like the records in the
+// database.
+func (b *recordBuilder) release() error {
+	all := slices.Collect(maps.Values(b.groups))
+	slices.SortFunc(all, func(x, y *group) int { return bytes.Compare(x.Patient.Bytes(), y.Patient.Bytes()) })
+	clear(b.groups)
+	b.held, b.most = 0, min(2*b.most, heldLines)
+	return b.pass(all)
+}
+
+func (b *recordBuilder) finish(err error) error {
+	if err == nil {
+		err = b.release()
+	}
+	close(b.full)
+	return cmp.Or(err, <-b.packed)
+}
+
+// packer packs groups into chunks.
+type packer struct {
+	org   store.Org
+	send  func(chunk) error
+	chunk recordChunk
+	size  int // lines in the chunk
+}
+
+// pack packs all groups that come.
+func (p *packer) pack(from <-chan []*group) error {
+	for groups := range from {
+		for _, g := range groups {
+			if err := p.add(g); err != nil {
+				return err
+			}
+		}
+	}
+	return p.flush()
+}
+
+// add adds a group to the chunk.
+func (p *packer) add(g *group) error {
+	if slices.ContainsFunc(p.chunk, func(other *group) bool { return other.Patient == g.Patient }) {
+		if err := p.flush(); err != nil { // so that the journal has them in this order
+			return err
+		}
+	}
+	if err := p.org.Ready(&g.ImportedRecords); err != nil {
+		return err
+	}
+	p.chunk = append(p.chunk, g)
+	if p.size += len(g.Records); p.size >= chunkLines {
+		return p.flush()
+	}
+	return nil
+}
+
+func (p *packer) flush() error {
+	if len(p.chunk) == 0 {
+		return nil
+	}
+	c := p.chunk
+	p.chunk, p.size = nil, 0
+	return p.send(c)
 }
 
 type recordChunk []*group

@@ -10,8 +10,9 @@ import (
 // only affects its own line: an unclosed quote does not consume the rest of
 // the file.
 type csvReader struct {
-	lines *lines
-	comma byte
+	lines   *lines
+	comma   byte
+	columns int // of the row before
 }
 
 // row is one entry of a file.
@@ -44,7 +45,7 @@ func (c *csvReader) next() (row, error) {
 
 // assemble reads all lines of a row.
 func (c *csvReader) assemble(first line) (row, error) {
-	p := csvParser{comma: c.comma}
+	p := csvParser{comma: c.comma, fields: make([]string, 0, c.columns)}
 	taken := []line{first}
 	size := 0
 	for at := first; ; {
@@ -56,6 +57,7 @@ func (c *csvReader) assemble(first line) (row, error) {
 		case at.tooLong:
 			problem = problemOpen
 		case problem == "" && !p.quoted:
+			c.columns = len(p.fields)
 			return row{line: first.number, fields: p.fields, problem: textProblem(taken)}, nil
 		case problem == "" && size > maxLine:
 			problem = problemOpen
@@ -117,15 +119,18 @@ func (p *csvParser) feed(s string) (problem string) {
 			p.quoted, p.field, s = true, p.field[:0], s[1:]
 			continue
 		}
-		field, rest, more := strings.Cut(s, string(rune(p.comma)))
+		field, end := s, strings.IndexByte(s, p.comma)
+		if end >= 0 {
+			field = s[:end]
+		}
 		if strings.IndexByte(field, '"') >= 0 {
 			return problemBare
 		}
 		p.fields = append(p.fields, field)
-		if !more {
+		if end < 0 {
 			return ""
 		}
-		s = rest
+		s = s[end+1:]
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // readCSV reads everything, one text for each row.
 func readCSV(t *testing.T, text string) (rows []row) {
 	t.Helper()
-	reader := &csvReader{newLines(strings.NewReader(text)), ','}
+	reader := &csvReader{lines: newLines(strings.NewReader(text)), comma: ','}
 	for {
 		r, err := reader.next()
 		if errors.Is(err, io.EOF) {

@@ -21,7 +21,7 @@ func FuzzCSV(f *testing.F) {
 		first, _, _ := strings.Cut(text, "\n")
 		comma := sniffComma(first)
 		read := func() (bodies []string) {
-			reader := &csvReader{newLines(strings.NewReader(text)), comma}
+			reader := &csvReader{lines: newLines(strings.NewReader(text)), comma: comma}
 			header, err := reader.next()
 			if err != nil || header.problem != "" {
 				return nil

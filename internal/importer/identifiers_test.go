@@ -109,6 +109,10 @@ func TestImportedBeforeIdentifiers(t *testing.T) {
 		p.run("2 0 0", nil, people)
 		storetest.Exec(t, p.s, `DELETE FROM patient_identifier`)
 		storetest.Exec(t, p.s, `UPDATE patient SET identifiers = ''`)
+		for name, external := range map[string]string{"Ada": "1", "Bo": "2"} {
+			key := patients.ExternalKey(external)
+			storetest.Exec(t, p.s, `UPDATE import_key SET key_hash = $1 WHERE patient_id = (SELECT id FROM patient WHERE name = $2)`, key[:], name)
+		}
 		p.run("0 2 0", dryRun, people)
 		p.run("0 2 0", nil, people)
 		p.run("0 0 1", nil, p.file("q.csv", "mrn,name,dob", "1,Eve,1984-05-17"))

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"slices"
 
 	"anodyne.example/anodyne/internal/pain"
@@ -40,7 +41,10 @@ func nth(content patients.ImportHash, n uint32) patients.ImportHash {
 // size, so that the second pass only has to count those. A false positive only
 // means that a unique line is counted.
 type repeats struct {
+	seed   maphash.Seed
 	filter []uint64
+	// maybe has the sums of lines that have duplicates.
+	maybe  map[uint64]bool
 	counts map[patients.ImportHash]uint32
 }
 
@@ -54,20 +58,35 @@ func newRepeats(fileSize int64) *repeats {
 	for bits < 2*fileSize && bits < maxFilter {
 		bits *= 2
 	}
-	return &repeats{filter: make([]uint64, bits/64), counts: map[patients.ImportHash]uint32{}}
+	return &repeats{seed: maphash.MakeSeed(), filter: make([]uint64, bits/64), maybe: map[uint64]bool{}, counts: map[patients.ImportHash]uint32{}}
+}
+
+// sum returns a sum of a line's content, which takes less time than the hash. It
+// is the same for lines with the same content.
+func (r *repeats) sum(e *entry) uint64 {
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	_, _ = h.WriteString(e.external) // never fails
+	_, _ = h.WriteString(e.patient)
+	for _, one := range e.identifiers {
+		_, _ = h.WriteString(one.Value)
+	}
+	_, _ = h.Write(e.known)
+	return h.Sum64()
 }
 
 // note records a line in the first pass.
-func (r *repeats) note(content patients.ImportHash) {
+func (r *repeats) note(e *entry) {
+	sum := r.sum(e)
 	seen := true
-	for i := range 3 {
-		bit := uint64(binary.BigEndian.Uint32(content[4*i:])) % uint64(64*len(r.filter))
+	for i := range uint64(3) {
+		bit := (sum + i*(sum>>32|1)) % uint64(64*len(r.filter))
 		word, mask := &r.filter[bit/64], uint64(1)<<(bit%64)
 		seen = seen && *word&mask != 0
 		*word |= mask
 	}
 	if seen {
-		r.counts[content] = 0
+		r.maybe[sum] = true
 	}
 }
 
@@ -75,10 +94,11 @@ func (r *repeats) note(content patients.ImportHash) {
 func (r *repeats) done() { r.filter = nil }
 
 // number returns the identity of the next line with this content.
-func (r *repeats) number(content patients.ImportHash) patients.ImportHash {
-	n, counted := r.counts[content]
-	if counted {
-		r.counts[content] = n + 1
+func (r *repeats) number(e *entry, content patients.ImportHash) patients.ImportHash {
+	if len(r.maybe) == 0 || !r.maybe[r.sum(e)] {
+		return content
 	}
+	n := r.counts[content]
+	r.counts[content] = n + 1
 	return nth(content, n)
 }

@@ -35,7 +35,7 @@ func (b *patientBuilder) take(r row, e entry) error {
 	if err != nil {
 		return err
 	}
-	imported := patients.ImportedPatient{Content: contentOf(Patients, &e), Keyed: len(list) > 0, Patient: p, Change: journal.Change{
+	imported := patients.ImportedPatient{Content: contentOf(Patients, &e), Patient: p, Change: journal.Change{
 		Audit:   audit.Entry{At: now, Actor: audit.Operator, Action: audit.PatientCreate, Resource: p.ID.String(), Details: []byte(`{"import":true}`)},
 		Event:   event.Patient(event.PatientCreated, now, p.ID),
 		Subject: p.ID,
@@ -43,17 +43,17 @@ func (b *patientBuilder) take(r row, e entry) error {
 	switch {
 	case e.external != "":
 		imported.Key = patients.ExternalKey(e.external)
-	case imported.Keyed:
+	case len(list) > 0:
 		imported.Key = keyOfIdentifiers(list)
 	default:
-		imported.Content = b.repeats.number(imported.Content)
+		imported.Content = b.repeats.number(&e, imported.Content)
 	}
 	if !b.people.expect(list, imported.Content, p.DateOfBirth) {
 		return otherValues(e.external != "")
 	}
 	b.chunk.rows, b.chunk.patients, b.chunk.external = append(b.chunk.rows, r), append(b.chunk.patients, imported), append(b.chunk.external, e.external != "")
 	if len(b.chunk.rows) == chunkLines {
-		return b.finish()
+		return b.flush()
 	}
 	return nil
 }
@@ -86,7 +86,14 @@ var (
 	errIdentified  = fault.Parameter("identifiers", nil, "Another patient has one of these identifiers; an import does not change patients.")
 )
 
-func (b *patientBuilder) finish() error {
+func (b *patientBuilder) finish(err error) error {
+	if err != nil {
+		return err
+	}
+	return b.flush()
+}
+
+func (b *patientBuilder) flush() error {
 	if len(b.chunk.rows) == 0 {
 		return nil
 	}

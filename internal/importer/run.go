@@ -129,7 +129,7 @@ func (j *job) lookAhead(ctx context.Context) error {
 	defer j.repeats.done()
 	return j.each(ctx, true, func(r row) error {
 		if e, err := j.entryOf(r); err == nil && (j.kind == Clinical || e.external == "") {
-			j.repeats.note(contentOf(j.kind, &e))
+			j.repeats.note(&e)
 		}
 		return nil
 	})
@@ -137,8 +137,7 @@ func (j *job) lookAhead(ctx context.Context) error {
 
 // read is the second pass: it validates the lines and groups them into chunks.
 func (j *job) read(ctx context.Context) error {
-	var take func(row, entry) error
-	var finish func() error
+	var b builder
 	send := func(c chunk) error {
 		select {
 		case j.chunks <- c:
@@ -148,28 +147,31 @@ func (j *job) read(ctx context.Context) error {
 		}
 	}
 	if j.kind == Patients {
-		b := &patientBuilder{job: j, send: send}
-		take, finish = b.take, b.finish
+		b = &patientBuilder{job: j, send: send}
 	} else {
 		aliases, err := j.people.org.Aliases(ctx)
 		if err != nil {
 			return err
 		}
-		b := newRecordBuilder(ctx, j, aliases, send)
-		take, finish = b.take, b.finish
+		b = newRecordBuilder(ctx, j, aliases, send)
 	}
 	err := j.each(ctx, false, func(r row) error {
 		j.sum.Read++
 		e, err := j.entryOf(r)
 		if err == nil {
-			err = take(r, e)
+			err = b.take(r, e)
 		}
 		return j.refuse(r, err)
 	})
-	if err != nil {
-		return err
-	}
-	return finish()
+	return b.finish(err)
+}
+
+// builder validates lines and groups them into chunks.
+type builder interface {
+	take(row, entry) error
+	// finish ends it: after the last line, or with the error that ended the
+	// import.
+	finish(error) error
 }
 
 // refuse records what is wrong with a line; any other error ends the import.

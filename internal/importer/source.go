@@ -105,7 +105,7 @@ func (s *source) beginCSV(l *lines) error {
 	}
 	s.isCSV, s.comma = true, sniffComma(first.text)
 	l.back(1)
-	reader := &csvReader{l, s.comma}
+	reader := &csvReader{lines: l, comma: s.comma}
 	header, err := reader.next()
 	if err != nil {
 		return err

@@ -96,15 +96,19 @@ type Change struct {
 // in order. They belong in the transaction of the changes, so that there is
 // never one without the other.
 func (s *Journal) Entry(org access.OrgNo, changes ...Change) []engine.Stmt {
-	rows := make([][]any, len(changes))
+	rows := make([]Row, len(changes))
 	for i := range changes {
-		rows[i] = changes[i].columns()
+		rows[i] = changes[i].Row()
 	}
-	return s.journalRows(org, rows...)
+	return s.Rows(org, rows...)
 }
 
-// columns returns the columns of the entry.
-func (c *Change) columns() []any {
+// Row is a change in the form in which it is stored.
+type Row []any
+
+// Row returns the change as a row, for callers that make it before their
+// transaction.
+func (c *Change) Row() Row {
 	var subject, eventID, eventType, eventData any
 	if !c.Subject.IsZero() {
 		subject = c.Subject.Bytes()
@@ -116,11 +120,11 @@ func (c *Change) columns() []any {
 		}
 	}
 	line := c.Audit.Append(make([]byte, 0, 256))
-	return []any{engine.Millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0)}
+	return Row{engine.Millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0)}
 }
 
-// journalRows is Entry with the columns of the rows.
-func (s *Journal) journalRows(org access.OrgNo, rows ...[]any) []engine.Stmt {
+// Rows is [Journal.Entry] for changes that are rows already.
+func (s *Journal) Rows(org access.OrgNo, rows ...Row) []engine.Stmt {
 	d := s.db.Dialect()
 	stmts := make([]engine.Stmt, 0, len(rows)+1)
 	if d.JournalHead != "" {

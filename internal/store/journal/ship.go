@@ -155,7 +155,7 @@ func (s System) shipPart(ctx context.Context, name string, org access.OrgNo, lin
 // journal.
 func (s System) packed(org access.OrgNo, lines [][]byte, now int64) (entries []engine.Stmt) {
 	for chunk := range slices.Chunk(lines, packLines) {
-		entries = append(entries, s.j.journalRows(org, []any{now, nil, nil, nil, nil, pack(chunk), int64(len(chunk))})...)
+		entries = append(entries, s.j.Rows(org, Row{now, nil, nil, nil, nil, pack(chunk), int64(len(chunk))})...)
 	}
 	return entries
 }

@@ -21,7 +21,7 @@ import (
 // each other in one direction only.
 const (
 	claimIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
-		VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING RETURNING patient_no`
+		VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
 	numberIdentifier = `UPDATE patient_identifier SET patient_no = (SELECT patients FROM org_counter WHERE org_no = $1) - $4
 		WHERE org_no = $1 AND system = $2 AND value = $3`
 	addIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
@@ -45,6 +45,12 @@ const (
 // returns a row.
 func (o Org) aboutIdentifier(sql string, one pain.Identifier, found func(), more ...any) engine.Stmt {
 	return engine.Stmt{SQL: sql, Args: append([]any{int64(o.org), one.System, one.Value}, more...), Each: func(engine.Row) error { found(); return nil }}
+}
+
+// claimAs returns the statement that claims an identifier for a patient with a
+// number, and calls claimed unless another patient has it.
+func (o Org) claimAs(one pain.Identifier, patientNo int64, claimed func()) engine.Stmt {
+	return engine.Stmt{SQL: claimIdentifier, Args: []any{int64(o.org), one.System, one.Value, patientNo}, Changed: ifAny(claimed)}
 }
 
 // sortedIdentifiers returns identifiers in the order of statements.
@@ -145,7 +151,7 @@ func (o Org) settle(tx engine.Tx, keys []engine.Stmt, claims []claim) error {
 			}
 			stmts = append(stmts, o.aboutIdentifier(sql, c.Identifier, func() { c.got = true }, append(more, key[:])...))
 		case c.patient.IsZero():
-			stmts = append(stmts, o.aboutIdentifier(claimIdentifier, c.Identifier, func() { c.got = true }))
+			stmts = append(stmts, o.claimAs(c.Identifier, 0, func() { c.got = true }))
 		default:
 			stmts = append(stmts, o.aboutIdentifier(addIdentifier, c.Identifier, func() { c.got = true }, c.patient.Bytes()))
 		}

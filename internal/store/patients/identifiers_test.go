@@ -235,7 +235,7 @@ func TestImportedLineOfAKnownPatient(t *testing.T) {
 		line := func(no int, name string, list ...pain.Identifier) patients.ImportedPatient {
 			p := storetest.Patient(name)
 			p.Identifiers = pain.NewIdentifiers(list...)
-			return patients.ImportedPatient{Content: hashOf(no), Key: hashOf(no), Keyed: true, Patient: p, Change: storetest.Created(p)}
+			return patients.ImportedPatient{Content: hashOf(no), Key: hashOf(1000 + no), Patient: p, Change: storetest.Created(p)}
 		}
 		lines := []patients.ImportedPatient{
 			line(1, "Known", mrn("1")),               // has the same values
@@ -258,8 +258,16 @@ func TestImportedLineOfAKnownPatient(t *testing.T) {
 				t.Errorf("round %d: %s, %v; want %s", round, got, err, want)
 			}
 		}
-		if patient, _, found, err := o.ImportedKey(t.Context(), hashOf(1)); patient != known.ID || !found || err != nil {
-			t.Errorf("the line of a known patient: %v, %v, %v", patient, found, err)
+		// From now on, the line is recognised even if the patient changes.
+		if _, err := o.UpdatePatient(t.Context(), known.ID, func(p pain.Patient) (pain.Patient, *journal.Change, error) {
+			p.Name = "Renamed"
+			change := storetest.Updated(p)
+			return p, &change, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if there, others, err := o.ImportedPatients(t.Context(), lines[:1]); there != 1 || others != nil || err != nil {
+			t.Errorf("the line of a patient that was renamed: %d, %v, %v", there, others, err)
 		}
 		for _, free := range []string{"5", "fresh"} {
 			if _, err := identify(t, o, "Later", mrn(free)); err != nil {
@@ -278,7 +286,7 @@ func TestRefusedLineReservesNothing(t *testing.T) {
 		line := func(key, content int, name string, list ...pain.Identifier) patients.ImportedPatient {
 			p := storetest.Patient(name)
 			p.Identifiers = pain.NewIdentifiers(list...)
-			return patients.ImportedPatient{Content: hashOf(content), Key: hashOf(key), Keyed: true, Patient: p, Change: storetest.Created(p)}
+			return patients.ImportedPatient{Content: hashOf(content), Key: hashOf(1000 + key), Patient: p, Change: storetest.Created(p)}
 		}
 		lines := []patients.ImportedPatient{
 			line(1, 1, "Refused", mrn("1"), mrn("2")), // the first number is that of a patient with another name
@@ -303,10 +311,18 @@ func TestPatientWithAKeyOnly(t *testing.T) {
 		all, who := storetest.Nodes(t, 1, open)
 		o := all[0].For(&who)
 		external := pain.Identifier{System: pain.ExternalSystem, Value: "123"}
-		old := storetest.Patient("Old")
-		line := patients.ImportedPatient{Content: hashOf(1), Key: patients.ExternalKey("123"), Keyed: true, Patient: old, Change: storetest.Created(old)}
-		if added, _, err := o.ImportPatients(t.Context(), []patients.ImportedPatient{line}); added != 1 || err != nil {
-			t.Fatal(added, err)
+		old, key, content := storetest.AddPatient(t, o, "Old"), patients.ExternalKey("123"), hashOf(1)
+		storetest.Exec(t, all[0], `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4)`, int64(who.Org), key[:], content[:], old.ID.Bytes())
+		for _, line := range []struct {
+			content patients.ImportHash
+			want    string
+		}{{content, "0 []"}, {hashOf(2), "0 [0]"}} {
+			p := storetest.Patient("Old")
+			p.Identifiers = pain.NewIdentifiers(external)
+			added, others, err := o.ImportPatients(t.Context(), []patients.ImportedPatient{{Content: line.content, Key: key, Patient: p, Change: storetest.Created(p)}})
+			if got := fmt.Sprint(added, others); got != line.want || err != nil {
+				t.Errorf("a line with the key: %s, %v; want %s", got, err, line.want)
+			}
 		}
 		for _, one := range []pain.Identifier{external, {Value: "123"}} {
 			var found []id.Patient
@@ -338,7 +354,7 @@ func TestExternalIdentifierIsGivenUp(t *testing.T) {
 		external := pain.Identifier{System: pain.ExternalSystem, Value: "123"}
 		p := storetest.Patient("First")
 		p.Identifiers = pain.NewIdentifiers(external)
-		line := patients.ImportedPatient{Content: hashOf(1), Key: patients.ExternalKey("123"), Keyed: true, Patient: p, Change: storetest.Created(p)}
+		line := patients.ImportedPatient{Content: hashOf(1), Key: patients.ExternalKey("123"), Patient: p, Change: storetest.Created(p)}
 		if added, _, err := o.ImportPatients(t.Context(), []patients.ImportedPatient{line}); added != 1 || err != nil {
 			t.Fatal(added, err)
 		}

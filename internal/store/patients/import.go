@@ -20,24 +20,72 @@ type ImportedRecords struct {
 	Hashes  []ImportHash
 	Records []pain.Record
 	Change  func(added []pain.Record) journal.Change
-	// addition is what all records add to the patient's series, if known.
-	addition *addition
+	ready   *readyRecords
 }
 
-// Prepare does what does not need the database, so that less is left to do while
+// readyRecords are the statements of imported records, as far as they can be made
+// without the database.
+type readyRecords struct {
+	claims  []engine.Stmt
+	claimed []bool      // by line, set by the claims
+	all     *newRecords // what is stored if all lines are new
+}
+
+// newRecords are new records of one patient, and all that is stored of them.
+type newRecords struct {
+	records  []pain.Record
+	inserts  []engine.Stmt // the number of the patient is the second argument
+	entry    journal.Row
+	counted  recordCounts
+	addition addition
+}
+
+// Ready does what does not need the database, so that less is left to do while
 // the transaction holds its locks. It is called after the last record was added.
-func (r *ImportedRecords) Prepare() {
-	if a, err := additionOf(r.Records); err == nil { // otherwise the import fails
-		r.addition = &a
+func (o Org) Ready(r *ImportedRecords) error {
+	all, err := o.newRecords(r.Records, r.Change(r.Records))
+	if err != nil {
+		return err
 	}
+	ready := &readyRecords{claims: make([]engine.Stmt, len(r.Hashes)), claimed: make([]bool, len(r.Hashes)), all: all}
+	for i := range r.Hashes {
+		ready.claims[i] = o.claimLine(r.Hashes[i], func() { ready.claimed[i] = true })
+	}
+	r.ready = ready
+	return nil
 }
 
-const insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
+func (o Org) newRecords(records []pain.Record, c journal.Change) (*newRecords, error) {
+	added, err := additionOf(records)
+	return &newRecords{records: records, inserts: o.insertEach(0, records), entry: c.Row(), counted: countsOf(records), addition: added}, err
+}
+
+// insertAs returns the statements that store the records of the patient with a
+// number.
+func (n *newRecords) insertAs(patientNo int64) []engine.Stmt {
+	var no any = patientNo
+	for i := range n.inserts {
+		n.inserts[i].Args[1] = no
+	}
+	return n.inserts
+}
+
+const insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 
 // claimLine returns the statement that marks a line as imported, and calls
 // claimed unless it already was.
 func (o Org) claimLine(hash ImportHash, claimed func()) engine.Stmt {
-	return engine.Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Each: func(engine.Row) error { claimed(); return nil }}
+	return engine.Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Changed: ifAny(claimed)}
+}
+
+// ifAny returns a function for [engine.Stmt.Changed] that calls do if the
+// statement changed a row.
+func ifAny(do func()) func(rows int64) {
+	return func(rows int64) {
+		if rows > 0 {
+			do()
+		}
+	}
 }
 
 // selectLine returns the statement that calls found if a line is marked as
@@ -84,13 +132,6 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 	return added, missing, nil
 }
 
-// newcomers are the new records of one patient.
-type newcomers struct {
-	records []pain.Record
-	// addition is what they add to the series, if it was prepared.
-	addition *addition
-}
-
 // importGroups stores the new records of groups, and sets added to their number,
 // or -1 if the patient does not exist.
 func (o Org) importGroups(tx engine.Tx, groups []ImportedRecords, added []int, now time.Time) error {
@@ -106,7 +147,8 @@ func (o Org) importGroups(tx engine.Tx, groups []ImportedRecords, added []int, n
 	if err != nil {
 		return err
 	}
-	news := map[int64]*newcomers{}
+	var entries []journal.Row
+	news := map[int64]*newRecords{}
 	for i, no := range numbers {
 		g := &groups[i]
 		if added[i] = len(fresh[i]); no == 0 {
@@ -115,47 +157,52 @@ func (o Org) importGroups(tx engine.Tx, groups []ImportedRecords, added []int, n
 		if len(fresh[i]) == 0 {
 			continue
 		}
-		o.insertRecords(tx, no, fresh[i], nil, g.Change(fresh[i]))
-		if n := news[no]; n != nil { // a patient may have several groups
-			n.records, n.addition = append(n.records, fresh[i]...), nil
-			continue
+		stored := g.ready.all
+		if len(fresh[i]) < len(g.Records) || rederived {
+			if stored, err = o.newRecords(fresh[i], g.Change(fresh[i])); err != nil {
+				return err
+			}
 		}
-		news[no] = &newcomers{records: fresh[i]}
-		if len(fresh[i]) == len(g.Records) && !rederived {
-			news[no].addition = g.addition
+		tx.Last(stored.insertAs(no)...)
+		entries = append(entries, stored.entry)
+		if before := news[no]; before != nil { // a patient may have several groups
+			if stored, err = before.with(stored); err != nil {
+				return err
+			}
 		}
+		news[no] = stored
 	}
+	if len(news) == 0 {
+		return nil
+	}
+	tx.Last(o.journal.Rows(o.org, entries...)...)
 	return o.keepDerived(tx, news, now)
+}
+
+// with returns what is derived from the records of n and more together.
+func (n *newRecords) with(more *newRecords) (*newRecords, error) {
+	records := slices.Concat(n.records, more.records)
+	added, err := additionOf(records)
+	return &newRecords{records: records, counted: countsOf(records), addition: added}, err
 }
 
 // keepDerived keeps the counts and series of patients, by number, with new
 // records.
-func (o Org) keepDerived(tx engine.Tx, news map[int64]*newcomers, now time.Time) error {
-	if len(news) == 0 {
-		return nil
-	}
+func (o Org) keepDerived(tx engine.Tx, news map[int64]*newRecords, now time.Time) error {
 	numbers := slices.Sorted(maps.Keys(news))
-	counted, before := make([]recordCounts, len(numbers)), make([]derived, len(numbers))
+	before := make([]derived, len(numbers))
 	var reads []engine.Stmt
 	for i, no := range numbers {
-		if news[no].addition == nil {
-			made, err := additionOf(news[no].records)
-			if err != nil {
-				return err
-			}
-			news[no].addition = &made
-		}
-		counted[i] = countsOf(news[no].records)
-		reads = append(reads, o.selectDerived(byNumber(no), counted[i], news[no].addition, &before[i])...)
+		reads = append(reads, o.selectDerived(byNumber(no), news[no].counted, &news[no].addition, &before[i])...)
 	}
 	if err := tx.Many(reads...); err != nil {
 		return err
 	}
 	for i, no := range numbers {
-		if err := o.keepCounts(tx, no, before[i].counts, counted[i]); err != nil {
+		if err := o.keepCounts(tx, no, before[i].counts, news[no].counted); err != nil {
 			return err
 		}
-		if err := o.appendSeries(tx, no, news[no].addition, &before[i], now); err != nil {
+		if err := o.appendSeries(tx, no, &news[no].addition, &before[i], now); err != nil {
 			return err
 		}
 	}
@@ -173,15 +220,19 @@ func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) (changed bool
 		return false, err
 	}
 	version := aliases.Version()
-	for _, records := range groups {
-		for i := range records {
-			if rec := &records[i]; rec.Type == pain.TypeMedications && rec.Aliases != version {
-				derived, _, err := pain.Rederived(rec.Value, pain.DateOf(rec.RecordedAt), aliases)
-				if err != nil {
+	outdated := func(rec pain.Record) bool { return rec.Type == pain.TypeMedications && rec.Aliases != version }
+	for n := range groups {
+		if !slices.ContainsFunc(groups[n], outdated) {
+			continue
+		}
+		changed = true
+		groups[n] = slices.Clone(groups[n]) // the transaction may run again
+		for i := range groups[n] {
+			if rec := &groups[n][i]; outdated(*rec) {
+				if rec.Value, _, err = pain.Rederived(rec.Value, pain.DateOf(rec.RecordedAt), aliases); err != nil {
 					return changed, err
 				}
-				changed = true
-				rec.Value, rec.Aliases = derived, version
+				rec.Aliases = version
 			}
 		}
 	}
@@ -201,21 +252,42 @@ func (o Org) patientNumbers(tx engine.Tx, groups []ImportedRecords) ([]int64, er
 // claimRecords marks the lines of groups whose patient exists, and returns the
 // records of lines that were not imported before.
 func (o Org) claimRecords(tx engine.Tx, groups []ImportedRecords, numbers []int64) ([][]pain.Record, error) {
-	fresh := make([][]pain.Record, len(groups))
 	var claims []engine.Stmt
 	for i := range groups {
-		if numbers[i] == 0 {
-			continue
+		g := &groups[i]
+		if g.ready == nil {
+			if err := o.Ready(g); err != nil {
+				return nil, err
+			}
 		}
-		fresh[i] = make([]pain.Record, 0, len(groups[i].Records))
-		for n, hash := range groups[i].Hashes {
-			claims = append(claims, o.claimLine(hash, func() { fresh[i] = append(fresh[i], groups[i].Records[n]) }))
+		if clear(g.ready.claimed); numbers[i] != 0 {
+			claims = append(claims, g.ready.claims...)
 		}
 	}
+	fresh := make([][]pain.Record, len(groups))
 	if len(claims) == 0 {
 		return fresh, nil
 	}
-	return fresh, tx.Many(claims...)
+	if err := tx.Many(claims...); err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		fresh[i] = groups[i].claimed()
+	}
+	return fresh, nil
+}
+
+// claimed returns the records of the lines that were claimed.
+func (r *ImportedRecords) claimed() (fresh []pain.Record) {
+	if !slices.Contains(r.ready.claimed, false) {
+		return r.Records
+	}
+	for i, claimed := range r.ready.claimed {
+		if claimed {
+			fresh = append(fresh, r.Records[i])
+		}
+	}
+	return fresh
 }
 
 // ImportedLines returns how many of the lines were imported before.

@@ -17,15 +17,15 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-func hashOf(i int) (h patients.ImportHash) {
-	copy(h[:], strconv.Itoa(i))
-	return h
-}
+func hashOf(i int) patients.ImportHash { return patients.HashOf([]byte(strconv.Itoa(i))) }
 
 func patientLines(from, to int, external bool) (lines []patients.ImportedPatient) {
 	for i := from; i < to; i++ {
 		p := storetest.Patient("P" + strconv.Itoa(i))
-		lines = append(lines, patients.ImportedPatient{Content: hashOf(i), Key: hashOf(i), Keyed: external, Patient: p, Change: storetest.Created(p)})
+		if external {
+			p.Identifiers = pain.NewIdentifiers(mrn(strconv.Itoa(i)))
+		}
+		lines = append(lines, patients.ImportedPatient{Content: hashOf(i), Key: hashOf(1000 + i), Patient: p, Change: storetest.Created(p)})
 	}
 	return lines
 }
@@ -75,16 +75,16 @@ func TestPatientsAreImportedOnce(t *testing.T) {
 		if total != 17 {
 			t.Errorf("%d patients, want 17", total)
 		}
-		if _, birth, found, err := org.ImportedKey(t.Context(), hashOf(7)); !found || birth.Year != 1961 || err != nil {
-			t.Errorf("by its key: %v, %v, %v", birth, found, err)
+		if _, birth, found, err := org.Referred(t.Context(), mrn("7")); !found || birth.Year != 1961 || err != nil {
+			t.Errorf("by its identifier: %v, %v, %v", birth, found, err)
 		}
-		if _, _, found, err := org.ImportedKey(t.Context(), hashOf(8)); found || err != nil {
-			t.Errorf("a key that was never imported: %v, %v", found, err)
+		if _, _, found, err := org.Referred(t.Context(), mrn("8")); found || err != nil {
+			t.Errorf("an identifier that was never imported: %v, %v", found, err)
 		}
 		storetest.Client(t, s, "Theirs")
 		theirs := storetest.Must[store.Org](t)(s.System().Organization(t.Context(), "Theirs"))
-		if _, _, found, _ := theirs.ImportedKey(t.Context(), hashOf(7)); found {
-			t.Error("another organisation's key is found")
+		if _, _, found, _ := theirs.Referred(t.Context(), mrn("7")); found {
+			t.Error("another organisation's patient is found")
 		}
 		if _, err := s.System().Organization(t.Context(), "Nobody's"); err == nil {
 			t.Error("an organisation that is not there is found")
@@ -200,7 +200,9 @@ func TestImportGroupsOfOnePatient(t *testing.T) {
 				scores[n] = 1000*i + n
 			}
 			g := recordLines([]pain.Patient{a, b}[i%2], scores...)
-			g.Prepare()
+			if err := org.Ready(&g); err != nil {
+				t.Fatal(err)
+			}
 			groups = append(groups, g)
 		}
 		for _, want := range []int{640, 0} {

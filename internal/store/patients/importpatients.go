@@ -12,21 +12,25 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// ImportedPatient is a line with a patient, identified by Content or, if Keyed,
-// by Key, the hash of what identifies the patient in other systems. Only a line
-// that is keyed has identifiers.
+// ImportedPatient is a line with a patient. A line whose patient has identifiers
+// is recognised by them: Key is the hash of what identifies the patient in other
+// systems, and Content that of the whole line. Any other line is recognised by
+// Content.
 type ImportedPatient struct {
 	Content ImportHash
 	Key     ImportHash
-	Keyed   bool
 	Patient pain.Patient
 	Change  journal.Change
 }
 
+// The key of a line is stored [ImportHash.Beside] the patient, so that an import
+// adds keys at the end of the table, and read by the patient, whom the identifiers
+// find. A patient that was imported before there were identifiers is found by the
+// key itself.
 const (
-	insertImportKey = `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING key_hash`
-	moveImportKey   = `UPDATE import_key SET patient_id = $3 WHERE org_no = $1 AND key_hash = $2`
-	dropImportKey   = `DELETE FROM import_key WHERE org_no = $1 AND key_hash = $2`
+	insertImportKey = `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
+	selectImportKey = `SELECT content FROM import_key WHERE org_no = $1 AND key_hash = $2`
+	keysOfPatient   = `SELECT key_hash, content FROM import_key WHERE org_no = $1 AND patient_id = $2`
 )
 
 // standing is how a line relates to what is stored.
@@ -39,13 +43,12 @@ const (
 	isLater // its identifier was claimed by another line of the transaction
 )
 
-// claim returns the statement that marks a line with a patient as imported, and
-// calls claimed unless it already was.
-func (l *ImportedPatient) claim(o Org, claimed func()) engine.Stmt {
-	if !l.Keyed {
-		return o.claimLine(l.Content, claimed)
-	}
-	return engine.Stmt{SQL: insertImportKey, Args: []any{int64(o.org), l.Key[:], l.Content[:], l.Patient.ID.Bytes()}, Each: func(engine.Row) error { claimed(); return nil }}
+func (l *ImportedPatient) keyed() bool { return l.Patient.Identifiers != (pain.Identifiers{}) }
+
+// insertKey returns the statement that stores the key of a line for a patient.
+func (o Org) insertKey(l *ImportedPatient, patientID id.Patient) engine.Stmt {
+	key := l.Key.Beside(patientID)
+	return engine.Stmt{SQL: insertImportKey, Args: []any{int64(o.org), key[:], l.Content[:], patientID.Bytes()}, Alike: 1}
 }
 
 // ImportPatients stores the patients of lines that were not imported before, and
@@ -104,12 +107,17 @@ func (o Org) importOnce(ctx context.Context, lines []ImportedPatient) ([]standin
 // importPart stores the patients of lines, and sets found to what became of
 // each.
 func (o Org) importPart(tx engine.Tx, lines []ImportedPatient, found []standing) error {
-	claims := make([]engine.Stmt, len(lines))
+	stmts := make([]engine.Stmt, len(lines))
 	for i := range lines {
-		found[i] = isLater // unless the claim or the mark says otherwise
-		claims[i] = lines[i].claim(o, func() { found[i] = isNew })
+		if l := &lines[i]; l.keyed() {
+			found[i] = isNew // unless there is a key or a patient
+			stmts[i] = o.readKey(l, &found[i])
+		} else {
+			found[i] = isLater // unless the claim or the mark says otherwise
+			stmts[i] = o.claimLine(l.Content, func() { found[i] = isNew })
+		}
 	}
-	if err := tx.Many(claims...); err != nil {
+	if err := tx.Many(stmts...); err != nil {
 		return err
 	}
 	claimed, err := o.identifyLines(tx, lines, found)
@@ -123,14 +131,29 @@ func (o Org) importPart(tx engine.Tx, lines []ImportedPatient, found []standing)
 	var theirs [][]pain.Identifier
 	var changes []journal.Change
 	for i := range lines {
-		if found[i] == isNew {
-			people, theirs, changes = append(people, &lines[i].Patient), append(theirs, claimed[i]), append(changes, lines[i].Change)
+		if found[i] != isNew {
+			continue
+		}
+		people, theirs, changes = append(people, &lines[i].Patient), append(theirs, claimed[i]), append(changes, lines[i].Change)
+		if lines[i].keyed() {
+			tx.Last(o.insertKey(&lines[i], lines[i].Patient.ID))
 		}
 	}
 	if len(people) > 0 {
 		o.keepPatients(tx, people, theirs, changes)
 	}
 	return nil
+}
+
+// readKey returns the statement that sets found if a patient was imported with
+// the key of a line before there were identifiers.
+func (o Org) readKey(l *ImportedPatient, found *standing) engine.Stmt {
+	return engine.Stmt{SQL: selectImportKey, Args: []any{int64(o.org), l.Key[:]}, Each: func(r engine.Row) error {
+		if *found = isOther; bytes.Equal(r.Raw(0), l.Content[:]) {
+			*found = isThere
+		}
+		return nil
+	}}
 }
 
 // ImportedPatients returns how many of the lines were imported before. others is
@@ -172,21 +195,15 @@ func count(found []standing) (there int, others []int) {
 	return there, others
 }
 
-// readMarks reads the marks of the lines with a standing. A line without a mark
-// keeps it.
+// readMarks reads the keys or marks of the lines with a standing. A line without
+// one keeps it.
 func (o Org) readMarks(tx engine.Tx, lines []ImportedPatient, found []standing, of standing) error {
 	var stmts []engine.Stmt
 	for i := range lines {
-		l := &lines[i]
-		switch {
+		switch l := &lines[i]; {
 		case found[i] != of:
-		case l.Keyed:
-			stmts = append(stmts, engine.Stmt{SQL: `SELECT content FROM import_key WHERE org_no = $1 AND key_hash = $2`, Args: []any{int64(o.org), l.Key[:]}, Each: func(r engine.Row) error {
-				if found[i] = isOther; bytes.Equal(r.Raw(0), l.Content[:]) {
-					found[i] = isThere
-				}
-				return nil
-			}})
+		case l.keyed():
+			stmts = append(stmts, o.readKey(l, &found[i]))
 		default:
 			stmts = append(stmts, o.selectLine(l.Content, func() { found[i] = isThere }))
 		}
@@ -198,45 +215,64 @@ func (o Org) readMarks(tx engine.Tx, lines []ImportedPatient, found []standing, 
 }
 
 // identifyLines claims the identifiers of new lines, and returns those of each
-// line. A line with an identifier that a patient has is not new.
+// line that are still to be numbered. A line with an identifier that a patient
+// has is not new.
+//
+// Where there is a single writer, the number of a patient is known before: the
+// identifiers are claimed with it, and numbered again only if a line turns out
+// not to be new.
 func (o Org) identifyLines(tx engine.Tx, lines []ImportedPatient, found []standing) (claimed [][]pain.Identifier, err error) {
 	type wanted struct {
 		pain.Identifier
 		line int
+		no   int64
 		got  bool
+	}
+	next := int64(0)
+	if !o.db.Shared() {
+		if next, err = o.lastNo(tx); err != nil {
+			return nil, err
+		}
 	}
 	var all []wanted
 	for i := range lines {
 		if found[i] != isNew {
 			continue
 		}
+		if !o.db.Shared() {
+			next++
+		}
 		list, err := lines[i].Patient.Identifiers.List()
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range list {
-			all = append(all, wanted{Identifier: one, line: i})
+			all = append(all, wanted{Identifier: one, line: i, no: next})
 		}
 	}
+	claimed = make([][]pain.Identifier, len(lines))
 	if len(all) == 0 {
-		return make([][]pain.Identifier, len(lines)), nil
+		return claimed, nil
 	}
 	slices.SortFunc(all, func(a, b wanted) int { return cmp.Or(a.Compare(b.Identifier), cmp.Compare(a.line, b.line)) })
 	stmts := make([]engine.Stmt, len(all))
 	for i := range all {
-		stmts[i] = o.aboutIdentifier(claimIdentifier, all[i].Identifier, func() { all[i].got = true })
+		stmts[i] = o.claimAs(all[i].Identifier, all[i].no, func() { all[i].got = true })
 	}
 	if err := tx.Many(stmts...); err != nil {
 		return nil, err
 	}
-	claimed = make([][]pain.Identifier, len(lines))
 	taken := make([][]pain.Identifier, len(lines))
+	numbered := !o.db.Shared()
 	for _, w := range all {
 		if w.got {
 			claimed[w.line] = append(claimed[w.line], w.Identifier)
 		} else {
-			taken[w.line] = append(taken[w.line], w.Identifier)
+			taken[w.line], numbered = append(taken[w.line], w.Identifier), false
 		}
+	}
+	if numbered {
+		return make([][]pain.Identifier, len(lines)), nil
 	}
 	for i := range lines {
 		if len(taken[i]) > 0 {
@@ -248,10 +284,10 @@ func (o Org) identifyLines(tx engine.Tx, lines []ImportedPatient, found []standi
 	return claimed, nil
 }
 
-// withdraw gives up what a new line claimed, because patients or lines before it
-// have some of its identifiers. If there is one patient with all values of the
-// line, its mark stays, for that patient. If there is none, the identifiers are
-// those of another line.
+// withdraw gives up the identifiers that a new line claimed, because patients or
+// lines before it have others of its identifiers. If there is one patient with
+// all values of the line, its key is stored for that patient. If there is none,
+// the identifiers are those of another line.
 func (o Org) withdraw(tx engine.Tx, l *ImportedPatient, claimed, taken []pain.Identifier) (standing, error) {
 	found, owner, err := o.compareLine(tx, l, taken)
 	if err != nil {
@@ -260,18 +296,19 @@ func (o Org) withdraw(tx engine.Tx, l *ImportedPatient, claimed, taken []pain.Id
 	stmts := o.dropIdentifiers(claimed)
 	switch found {
 	case isThere:
-		stmts = append(stmts, engine.Stmt{SQL: moveImportKey, Args: []any{int64(o.org), l.Key[:], owner.Bytes()}})
+		stmts = append(stmts, o.insertKey(l, owner))
 	case isNew:
 		found = isLater
-		fallthrough
-	default:
-		stmts = append(stmts, engine.Stmt{SQL: dropImportKey, Args: []any{int64(o.org), l.Key[:]}})
+	}
+	if len(stmts) == 0 {
+		return found, nil
 	}
 	return found, tx.Many(stmts...)
 }
 
-// compareLine looks for the patient with one of some identifiers. It is new if
-// there is none, and there if that patient has all values of the line.
+// compareLine looks for the patient with one of some identifiers. A line is new
+// if there is none. It is there if it was imported as that patient, even if the
+// patient has changed since, or if that patient has all its values.
 func (o Org) compareLine(tx engine.Tx, l *ImportedPatient, list []pain.Identifier) (standing, id.Patient, error) {
 	for _, one := range list {
 		owner, found, err := o.owner(tx, one)
@@ -280,6 +317,10 @@ func (o Org) compareLine(tx engine.Tx, l *ImportedPatient, list []pain.Identifie
 		}
 		if !found {
 			continue
+		}
+		imported, err := o.compareKeys(tx, l, owner)
+		if imported != isNew || err != nil {
+			return imported, owner, err
 		}
 		p, err := o.patient(tx, readPatient, owner)
 		if err != nil {
@@ -292,6 +333,21 @@ func (o Org) compareLine(tx engine.Tx, l *ImportedPatient, list []pain.Identifie
 		return isThere, owner, nil
 	}
 	return isNew, id.Patient{}, nil
+}
+
+// compareKeys compares a line with those that were imported as a patient. It is
+// new if none has its key.
+func (o Org) compareKeys(tx engine.Tx, l *ImportedPatient, patientID id.Patient) (found standing, err error) {
+	err = tx.Query(keysOfPatient, func(r engine.Row) error {
+		switch {
+		case bytes.Equal(r.Raw(1), l.Content[:]):
+			found = isThere
+		case found == isNew && bytes.HasSuffix(r.Raw(0), l.Key[timeBytes:]): // beside this patient, or one that was merged into it
+			found = isOther
+		}
+		return nil
+	}, int64(o.org), patientID.Bytes())
+	return found, err
 }
 
 // Referred returns the patient with an identifier, and the date of birth.

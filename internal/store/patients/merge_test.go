@@ -131,10 +131,11 @@ func TestMerge(t *testing.T) {
 		who := storetest.Client(t, s, "General Hospital")
 		o := s.For(&who)
 		a, b, c := storetest.AddPatient(t, o, "Ada"), storetest.AddPatient(t, o, "Bea"), storetest.AddPatient(t, o, "Cleo")
-		key := patients.ImportHash{1, 2, 3}
 		imported := storetest.Patient("Dora")
-		if _, _, err := o.ImportPatients(t.Context(), []patients.ImportedPatient{{Key: key, Keyed: true, Patient: imported, Change: storetest.Created(imported)}}); err != nil {
-			t.Fatal(err)
+		imported.Identifiers = pain.NewIdentifiers(mrn("8"))
+		line := patients.ImportedPatient{Content: hashOf(1), Key: hashOf(2), Patient: imported, Change: storetest.Created(imported)}
+		if added, _, err := o.ImportPatients(t.Context(), []patients.ImportedPatient{line}); added != 1 || err != nil {
+			t.Fatal(added, err)
 		}
 		score := func(patientID id.Patient, at string) pain.Record {
 			rec := storetest.Record(t, patientID, `{"data_type":"pain_scores","recorded_at":"`+at+`","value":{"score":4}}`)
@@ -186,15 +187,19 @@ func TestMerge(t *testing.T) {
 				t.Errorf("%s: merged into %s, want %s", name, into, c.ID)
 			}
 		}
-		if found, _, ok, err := o.ImportedKey(t.Context(), key); found != c.ID || !ok || err != nil {
-			t.Errorf("the imported patient is %s, %v, %v", found, ok, err)
+		if there, others, err := o.ImportedPatients(t.Context(), []patients.ImportedPatient{line}); there != 1 || others != nil || err != nil {
+			t.Errorf("the line of the imported patient: %d, %v, %v", there, others, err)
+		}
+		line.Content = hashOf(3)
+		if there, others, err := o.ImportedPatients(t.Context(), []patients.ImportedPatient{line}); there != 0 || len(others) != 1 || err != nil {
+			t.Errorf("another line with its key: %d, %v, %v", there, others, err)
 		}
 		if got, err := o.Patient(t.Context(), c.ID); err != nil || got.MedicalHistory != c.MedicalHistory || got.Version != 2 {
 			t.Errorf("the same entry twice, and an identifier: %+v, %v", got, err)
 		}
 		if n := storetest.Number(t, s, `SELECT count(*) FROM patient_identifier i JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no
-			WHERE i.org_no = $1 AND p.id = $2 AND p.identifiers = '[{"system":"mrn","value":"7"}]'`, int64(who.Org), c.ID.Bytes()); n != 1 {
-			t.Error("the identifier did not move along")
+			WHERE i.org_no = $1 AND p.id = $2 AND p.identifiers = '[{"system":"mrn","value":"7"},{"system":"mrn","value":"8"}]'`, int64(who.Org), c.ID.Bytes()); n != 2 {
+			t.Error("the identifiers did not move along")
 		}
 		storetest.Clean(t, s)
 	})
