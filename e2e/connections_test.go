@@ -16,11 +16,13 @@ import (
 	"anodyne.example/anodyne/client"
 	"anodyne.example/anodyne/internal/faulttest"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestFaultIdleConnections opens 5,000 connections and leaves them: they cost
 // little, and others are answered as before.
 func TestFaultIdleConnections(t *testing.T) {
+	testneed.Long(t, "waiting for connections that say nothing")
 	const count = 5000
 	s := newService(t, storetest.SQLite)
 	n := s.node(0)
@@ -67,6 +69,7 @@ func TestFaultFewFiles(t *testing.T) {
 // high: the process goes on, does not spin, and is well again without a
 // restart.
 func TestFaultNoFiles(t *testing.T) {
+	testneed.Long(t, "waiting for connections that say nothing")
 	for range faulttest.Rounds(t, 1) {
 		t.Run("sqlite", noFiles)
 	}
