@@ -118,6 +118,7 @@ func TestDistributedWrites(t *testing.T) {
 	records := make([]pain.Record, 150)
 	for i := range records {
 		records[i] = storetest.RecordAt(t, time.Now().AddDate(0, 0, -i), p.ID, `{"data_type":"pain_scores","value":`+fmt.Sprint(i%11)+`}`)
+		records[i].CreatedAt = records[0].CreatedAt // as in a request
 	}
 	if err := storetest.AddRecords(t.Context(), o, p.ID, records...); err != nil {
 		t.Fatal(err)
