@@ -55,6 +55,7 @@ func (a *account) credit(g Grant, limit, n int64) {
 type round struct {
 	limit   int64 // of the latest request, so that a tier change takes effect
 	waiters []waiter
+	first   [1]waiter // memory for the first of them
 	err     error
 	done    chan struct{} // closed when the round is over; nothing changes after that
 }
@@ -70,6 +71,7 @@ type waiter struct {
 func (a *account) join(limit, n int64) (*round, int) {
 	if a.next == nil {
 		a.next = &round{done: make(chan struct{})}
+		a.next.waiters = a.next.first[:0]
 	}
 	r := a.next
 	r.limit = limit

@@ -113,9 +113,7 @@ func (l *Limiter) Begin(ctx context.Context, client access.ClientNo, limit, n in
 	r, i := a.join(limit, n)
 	if !a.served {
 		a.served = true
-		// Detached: the first caller may leave, which must not fail the others
-		// of the round.
-		l.serve(context.WithoutCancel(ctx), sh, client, a)
+		l.serve(ctx, sh, client, a)
 	}
 	return Ticket{limiter: l, shard: sh, account: a, round: r, place: i}, nil
 }

@@ -35,7 +35,8 @@ const Farthest = Window + 5*time.Minute
 type Reserve func(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (Grant, error)
 
 // Claim is a Reserve that does not wait: it calls tell with the result, from
-// another goroutine. It may hold claims back, to combine them with others, until
+// another goroutine. The end of ctx does not end it: others wait for the result
+// too. It may hold claims back, to combine them with others, until
 // the function that starts them is called; claims made within tell need no such
 // call.
 type Claim func(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time, tell func(Grant, error))

@@ -75,7 +75,7 @@ func check(g Grant, n int64, now time.Time, err error) error {
 
 // claim calls the store in a goroutine.
 func (reserve Reserve) claim(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time, tell func(Grant, error)) {
-	go func() { tell(reserve.ask(ctx, client, limit, n, now)) }()
+	go func() { tell(reserve.ask(context.WithoutCancel(ctx), client, limit, n, now)) }()
 }
 
 // ask calls the store. A panic becomes an error: it must neither leave waiting

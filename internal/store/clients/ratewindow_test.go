@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestReserveIsExact(t *testing.T) {
@@ -99,6 +101,69 @@ func TestReserveBesideALockedWindow(t *testing.T) {
 		if err := <-locked; err != nil && !engine.IsLockTimeout(err) {
 			t.Errorf("the client whose window was locked: %v", err)
 		}
+	})
+}
+
+// Nodes take from windows in the order of their clients, so that they do not wait
+// for each other in a circle: if one is locked, only those before it are taken.
+// The rows are stored in another order, and the table is small enough to be read
+// as a whole.
+func TestReserveInOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s, other, observer := open(), open(), open()
+		if !s.Shared() {
+			return // there is one writer
+		}
+		now := time.Now()
+		const clients, held = 30, 20
+		for client := clients; client > 0; client-- {
+			storetest.Must[ratelimit.Grant](t)(s.System().Reserve(t.Context(), access.ClientNo(client), 1000, 1, now))
+		}
+		untaken := func() (list []int64) {
+			if err := observer.Database().Write(t.Context(), func(tx engine.Tx) error {
+				list = nil
+				return tx.Query(`SELECT client_no FROM rate_window ORDER BY client_no /*FOR UPDATE SKIP LOCKED*/`, func(r engine.Row) error {
+					list = append(list, r.Int(0))
+					return nil
+				})
+			}); err != nil {
+				t.Error(err)
+			}
+			return list
+		}
+		var ended chan struct{}
+		var after []int64
+		for client := int64(held + 1); client <= clients; client++ {
+			after = append(after, client)
+		}
+		if err := other.Database().Write(t.Context(), func(tx engine.Tx) error {
+			if err := tx.Query(`SELECT 1 FROM rate_window WHERE client_no = $1 /*FOR UPDATE*/`, nil, int64(held)); err != nil {
+				return err
+			}
+			// The statement gives up after a second, which may pass unnoticed.
+			testwait.Until(t, "those before the locked one are taken, and no others", func() bool {
+				for i := range clients {
+					s.System().Claim(t.Context(), access.ClientNo(i*7%clients+1), 1000, 1, now, func(ratelimit.Grant, error) {})
+				}
+				ended = make(chan struct{})
+				go func() {
+					defer close(ended)
+					s.System().StartClaims()
+				}()
+				for !slices.Equal(untaken(), after) {
+					select {
+					case <-ended:
+						return false
+					default:
+					}
+				}
+				return true
+			})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
 	})
 }
 

@@ -118,8 +118,8 @@ const (
 	// from reading whole tables for a join.
 	issueTokens = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at, smart)
 		SELECT t.hash, live.org_no, live.client_no, t.scopes, t.issued_at, t.expires_at, t.smart
-		FROM unnest(CAST($1 AS BYTEA[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS TEXT[]), CAST($8 AS BYTEA[]))
-			AS t (hash, org_no, client_no, scopes, issued_at, expires_at, smart, secret)
+		FROM (SELECT unnest(CAST($1 AS BYTEA[])) AS hash, unnest(CAST($2 AS BIGINT[])) AS org_no, unnest(CAST($3 AS BIGINT[])) AS client_no, unnest(CAST($4 AS BIGINT[])) AS scopes,
+			unnest(CAST($5 AS BIGINT[])) AS issued_at, unnest(CAST($6 AS BIGINT[])) AS expires_at, unnest(CAST($7 AS TEXT[])) AS smart, unnest(CAST($8 AS BYTEA[])) AS secret) AS t
 		CROSS JOIN LATERAL (SELECT c.org_no, c.client_no FROM client c WHERE c.client_no = t.client_no AND c.org_no = t.org_no AND c.revoked_at IS NULL LIMIT 1) AS live
 		WHERE t.secret = '' OR (SELECT s.expires_at IS NULL OR s.expires_at > t.issued_at FROM client_secret s WHERE s.client_no = t.client_no AND s.hash = t.secret LIMIT 1)
 		RETURNING hash`

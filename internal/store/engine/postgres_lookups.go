@@ -51,7 +51,7 @@ func (e *postgresEngine) lookups(same int, asked []ask, places []int, answers []
 	first := asked[places[0]]
 	if len(places) == 1 {
 		return question{calls: places, sql: e.rewrite(first.sql), args: first.args, each: func(r postgresRow) error {
-			answers[places[0]].rows = append(answers[places[0]].rows, rows.add(r))
+			rows.addTo(answers, places[0], r)
 			return nil
 		}}
 	}
@@ -67,8 +67,7 @@ func (e *postgresEngine) lookups(same int, asked []ask, places []int, answers []
 		}
 	}
 	return question{calls: places, sql: e.forAll(same, first), args: args, each: func(r postgresRow) error {
-		to := places[r.Int(0)-1]
-		answers[to].rows = append(answers[to].rows, rows.add(r[1:]))
+		rows.addTo(answers, places[r.Int(0)-1], r[1:])
 		return nil
 	}}
 }
@@ -139,10 +138,25 @@ func arrayTypes(args []any) (types []string) {
 	return types
 }
 
-// copied holds rows after the connection has moved on.
+// copied holds the rows of a round after the connection has moved on.
 type copied struct {
-	bytes []byte
-	cells [][]byte
+	bytes  []byte
+	cells  [][]byte
+	firsts []postgresRow // memory for the first row of each answer
+}
+
+// newCopied returns memory for n answers.
+func newCopied(n int) *copied {
+	return &copied{bytes: make([]byte, 0, 512*n), firsts: make([]postgresRow, n)}
+}
+
+// addTo adds a row to the answer in a place.
+func (c *copied) addTo(answers []found, place int, row postgresRow) {
+	to := &answers[place]
+	if to.rows == nil {
+		to.rows = c.firsts[place : place : place+1]
+	}
+	to.rows = append(to.rows, c.add(row))
 }
 
 func (c *copied) add(row postgresRow) postgresRow {

@@ -13,8 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// question is a statement of a round. It is its own transaction, so its error
-// does not affect the others.
+// question is a statement of a round.
 type question struct {
 	sql  string
 	args []any
@@ -25,8 +24,9 @@ type question struct {
 }
 
 // pipeline sends questions in one message and reads their answers. It returns
-// an error if the connection was lost; the questions that were not answered
-// have that error too.
+// an error if the connection was lost. All questions without an answer have an
+// error: they are one transaction, so if one fails, the rest is not carried out.
+// Answers before it are valid, because only the last questions change anything.
 //
 // It does what [postgresTx.Many] does, with less work for each statement.
 func (e *postgresEngine) pipeline(ctx context.Context, conn *pgx.Conn, questions []question) error {
@@ -48,22 +48,45 @@ func (e *postgresEngine) pipeline(ctx context.Context, conn *pgx.Conn, questions
 		if q := &questions[i]; q.err == nil {
 			values, formats := encode(q.args, descriptions[i].ParamOIDs)
 			p.SendQueryStatement(descriptions[i], values, formats, inBinary)
-			p.SendPipelineSync()
 		}
 	}
-	if err := p.Flush(); err != nil {
+	if err := p.Sync(); err != nil {
 		return fail(questions, 0, errors.Join(err, p.Close()))
 	}
+	var err error
 	for i := range questions {
 		q := &questions[i]
 		if q.err != nil {
 			continue
 		}
-		if q.err = q.answer(p); q.err != nil && conn.IsClosed() {
-			return fail(questions, i, q.err)
+		if err = q.answer(p); err != nil {
+			_ = fail(questions, i, err)
+			break
 		}
 	}
-	return p.Close()
+	if failed := committed(p); failed != nil {
+		err = cmp.Or(err, fail(questions, 0, failed))
+	}
+	if failed := p.Close(); conn.IsClosed() {
+		return cmp.Or(err, failed, errNoAnswer)
+	}
+	return nil
+}
+
+// committed reads the end of the transaction.
+func committed(p *pgconn.Pipeline) error {
+	for {
+		switch result, err := p.GetResults(); {
+		case err != nil:
+			return err
+		case result == nil:
+			return errNoAnswer
+		default:
+			if _, ended := result.(*pgconn.PipelineSync); ended {
+				return nil
+			}
+		}
+	}
 }
 
 // only runs a statement as a transaction of its own, without BEGIN and COMMIT.
@@ -87,28 +110,21 @@ func (t *postgresTx) only(s *Stmt) (err error) {
 	return err
 }
 
-// answer reads the answer to a question, up to the end of its transaction.
-func (q *question) answer(p *pgconn.Pipeline) (err error) {
-	for {
-		result, failed := p.GetResults()
-		err = errors.Join(err, failed)
-		switch result := result.(type) {
-		case *pgconn.ResultReader:
-			for result.NextRow() {
-				if err == nil {
-					err = q.each(postgresRow(result.Values()))
-				}
-			}
-			_, failed := result.Close()
-			err = errors.Join(err, failed)
-		case *pgconn.PipelineSync:
-			return err
-		default:
-			if failed == nil || !errors.As(failed, new(*pgconn.PgError)) {
-				return errors.Join(err, errNoAnswer)
-			}
+// answer reads the answer to a question. It returns an error if the server did not
+// carry it out.
+func (q *question) answer(p *pgconn.Pipeline) error {
+	result, err := p.GetResults()
+	rows, ok := result.(*pgconn.ResultReader)
+	if !ok {
+		return cmp.Or(err, errNoAnswer)
+	}
+	for rows.NextRow() {
+		if q.err == nil {
+			q.err = q.each(postgresRow(rows.Values()))
 		}
 	}
+	_, err = rows.Close()
+	return err
 }
 
 var errNoAnswer = errors.New("the database sent no answer")

@@ -40,6 +40,11 @@ func roundsConfig(cfg *pgxpool.Config, lanes int) *pgxpool.Config {
 		"lock_timeout":       fmt.Sprint(roundLockWait.Milliseconds()),
 		// A plan for ten keys is good for any number of them.
 		"plan_cache_mode": "force_generic_plan",
+		// All rows are found by key, one after the other. So the order in which
+		// tallies lock rows is that of their keys, however small a table is.
+		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+		// The planner would take what is switched off for work that is worth compiling.
+		"jit": "off",
 	} {
 		cfg.ConnConfig.RuntimeParams[name] = value
 	}
@@ -60,7 +65,9 @@ type ask struct {
 	sql  string
 	args []any
 	// tally are the arguments of a tally, whose statement takes an array of each.
-	tally []int64
+	// insert is run if there is no row.
+	tally  []int64
+	insert string
 }
 
 // found is the answer to a call.
@@ -107,8 +114,8 @@ func mustReconnect(err error) bool {
 	return isReadOnly(err)
 }
 
-func (e *postgresEngine) tally(ctx context.Context, sql string, numbers []int64, tell func(Row, error)) {
-	e.asks.Add(ctx, ask{sql: sql, tally: numbers}, func(f found, err error) {
+func (e *postgresEngine) tally(ctx context.Context, sql TallySQL, numbers []int64, tell func(Row, error)) {
+	e.asks.Add(ctx, ask{sql: sql.Update, insert: sql.Insert, tally: numbers}, func(f found, err error) {
 		if err = cmp.Or(err, f.err); err != nil || len(f.rows) != 1 {
 			tell(nil, cmp.Or(err, errNoAnswer))
 		} else {
@@ -137,11 +144,8 @@ func concernsSome(err error) bool {
 }
 
 func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error {
-	alone := func() error {
-		return e.read(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
-	}
 	if !gatherable(args) {
-		return alone()
+		return e.lookupAlone(ctx, sql, each, args)
 	}
 	do := e.asks.Do
 	if e.useOf(sql).spread {
@@ -149,7 +153,7 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 	}
 	f, err := do(ctx, ask{sql: sql, args: args})
 	if err = cmp.Or(err, f.err); errors.Is(err, ErrAlone) {
-		return alone()
+		return e.lookupAlone(ctx, sql, each, args)
 	} else if err != nil {
 		return err
 	}
@@ -159,6 +163,11 @@ func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) 
 		}
 	}
 	return nil
+}
+
+// lookupAlone is lookup without a round.
+func (e *postgresEngine) lookupAlone(ctx context.Context, sql string, each func(Row) error, args []any) error {
+	return e.read(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
 }
 
 // answer carries out a round: one statement for all calls with the same SQL,
@@ -174,11 +183,11 @@ func (e *postgresEngine) answer(ctx context.Context, asked []ask, answers []foun
 // need the connections.
 func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same int, asked []ask, answers []found) error {
 	groups := grouped(asked)
-	rows := &copied{bytes: make([]byte, 0, 512*len(asked))}
+	rows := newCopied(len(asked))
 	questions, again := make([]question, 0, len(groups)), []repeated(nil)
 	for _, places := range groups {
 		if asked[places[0]].tally != nil {
-			questions = append(questions, tallies(asked, places, answers, rows))
+			questions = append(questions, tallies(asked[places[0]].sql, asked, places, answers, rows))
 			continue
 		}
 		var distinct []int
@@ -199,7 +208,12 @@ func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same 
 	if err != nil {
 		return err
 	}
-	if err = end(e.inRound(within, pool, questions)); errors.Is(err, errSilent) {
+	err = e.inRound(within, pool, questions)
+	if missing := untallied(questions, asked, answers, rows); err == nil && len(missing) > 0 {
+		err = e.inRound(within, pool, missing)
+		questions = append(questions, missing...)
+	}
+	if err = end(err); errors.Is(err, errSilent) {
 		return err
 	}
 	if err != nil && ctx.Err() != nil {
@@ -267,8 +281,27 @@ func grouped(asked []ask) [][]int {
 	return groups
 }
 
-// tallies returns the statement of tallies. Its rows begin with their keys.
-func tallies(asked []ask, places []int, answers []found, rows *copied) question {
+// untallied returns the statements that insert the rows which tallies did not find.
+func untallied(questions []question, asked []ask, answers []found, rows *copied) (missing []question) {
+	for _, q := range questions {
+		if q.err != nil || asked[q.calls[0]].tally == nil {
+			continue
+		}
+		var places []int
+		for _, place := range q.calls {
+			if len(answers[place].rows) == 0 {
+				places = append(places, place)
+			}
+		}
+		if len(places) > 0 {
+			missing = append(missing, tallies(asked[places[0]].insert, asked, places, answers, rows))
+		}
+	}
+	return missing
+}
+
+// tallies returns a statement of tallies. Its rows begin with their keys.
+func tallies(sql string, asked []ask, places []int, answers []found, rows *copied) question {
 	args := make([]any, len(asked[places[0]].tally))
 	for n := range args {
 		column := make([]int64, len(places))
@@ -277,10 +310,10 @@ func tallies(asked []ask, places []int, answers []found, rows *copied) question 
 		}
 		args[n] = column
 	}
-	return question{calls: places, sql: asked[places[0]].sql, args: args, each: func(r postgresRow) error {
+	return question{calls: places, sql: sql, args: args, each: func(r postgresRow) error {
 		i, ok := slices.BinarySearchFunc(places, r.Int(0), func(place int, key int64) int { return cmp.Compare(asked[place].tally[0], key) })
 		if ok {
-			answers[places[i]].rows = append(answers[places[i]].rows, rows.add(r))
+			rows.addTo(answers, places[i], r)
 		}
 		return nil
 	}}

@@ -119,7 +119,7 @@ func (r *Rounds[Q, A]) Do(ctx context.Context, asked Q) (answer A, err error) {
 func (r *Rounds[Q, A]) Add(ctx context.Context, asked Q, tell func(A, error)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.gather(&call[Q, A]{ctx: context.WithoutCancel(ctx), asked: asked, tell: tell})
+	r.gather(&call[Q, A]{ctx: ctx, asked: asked, tell: tell})
 }
 
 // Start makes the calls that were added, unless all lanes are busy: then a
@@ -289,7 +289,7 @@ func (r *Rounds[Q, A]) carryOut(ctx context.Context, this *round[Q, A]) {
 		close(this.done)
 		return
 	}
-	if r.binding || len(calls) > 1 || calls[0].ctx != ctx {
+	if r.binding || len(calls) > 1 || calls[0].ctx != ctx || calls[0].tell != nil {
 		ctx = context.WithoutCancel(calls[0].ctx)
 	}
 	asked, answers := make([]Q, len(calls)), make([]A, len(calls))
