@@ -42,7 +42,7 @@ var clinicalBodies = []string{
 func TestClinicalRecords(t *testing.T) {
 	for _, body := range clinicalBodies {
 		rec := newRecord(t, body)
-		if again, _ := outAndIn(t, &rec); again != rec {
+		if again, _ := outAndIn(t, &rec); !sameRecord(&again, &rec) {
 			t.Errorf("sent %+v\nback %+v", rec, again)
 		}
 	}

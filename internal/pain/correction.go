@@ -74,7 +74,7 @@ func (c *Correction) readReplacement(r *strictjson.Reader, fields *fault.Fields,
 	c.New.Aliases = in.Aliases.Version()
 	c.New.CreatedAt = in.Now.UTC().Truncate(time.Second)
 	c.New.RecordedAt = readRecordedAt(r, in, c.Old.RecordedAt)
-	c.New.Value = readValue(r, fields, c.Old.Type, c.New.RecordedAt, in.Aliases)
+	c.New.readValue(r, fields, in.Aliases, nil)
 	if present, _ := r.Has("notes"); present {
 		c.New.Notes = readText(r, "notes", recordNotesProblem)
 	}

@@ -46,11 +46,13 @@ type kind[T any] struct {
 	// optional is set if all fields are optional but at least one must be
 	// present.
 	optional bool
+	// byDay is set if derive depends on the day.
+	byDay bool
 }
 
 // rules is a kind of any T.
 type rules interface {
-	value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases) Value
+	value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases, known knownValues) (_ Value, made any)
 	appendSchema(b []byte, stored bool) []byte
 	columns() []Column
 	appendCells(row []Cell, stored Value, safe bool) ([]Cell, error)
@@ -60,47 +62,81 @@ type rules interface {
 // strings.
 var rooms = sync.Pool{New: func() any { return new(make([]byte, 0, 1024)) }}
 
-// value reads and checks a value sent by a caller.
-func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases) Value {
-	var v T
-	if o, ok := value.AsObject(); ok {
-		r := read(o, fields, false)
-		r.aliases = aliases
-		if readMembers(k.members, r, &v); k.optional && !anyThere(k.members, r) {
-			value.Fault(fields, oneOfThese(k.members))
-		}
-		if k.check != nil {
-			k.check(&v, r)
-		}
-		r.Done()
-	} else if !k.readShort(&v, value, fields) {
-		return Value{}
+// knownValues are the valid values of a batch so far, by their rules and the text
+// that was sent. Many are equal, such as scores, and are read only once.
+type knownValues map[sentValue]knownValue
+
+type sentValue struct {
+	kind rules
+	text string
+}
+
+type knownValue struct {
+	Value     // if it does not depend on the day
+	read  any // what was read, without what is derived
+}
+
+// value reads and checks a value sent by a caller. It returns it in both forms,
+// or nothing if there are errors.
+func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases, known knownValues) (_ Value, made any) {
+	old, again := known[sentValue{k, string(value.Raw())}]
+	if again && !k.byDay {
+		return old.Value, old.read
 	}
-	if !fields.OK() {
-		return Value{}
+	v := new(T)
+	if again {
+		*v = *old.read.(*T)
+	} else if k.readAll(v, value, fields, aliases); !fields.OK() {
+		return Value{}, nil
+	}
+	now := knownValue{read: v}
+	if k.byDay && known != nil && !again {
+		read := *v
+		now.read = &read
 	}
 	if k.derive != nil {
-		k.derive(&v, on)
+		k.derive(v, on)
 	}
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
-	*room = appendMembers((*room)[:0], k.members, &v)
-	return Value{string(*room)}
+	*room = appendMembers((*room)[:0], k.members, v)
+	now.Value = Value{string(*room)}
+	if known != nil && !again {
+		known[sentValue{k, string(value.Raw())}] = now
+	}
+	return now.Value, v
 }
 
-func (k *kind[T]) readShort(v *T, value strictjson.Value, fields *fault.Fields) bool {
+// readAll reads and checks everything but what is derived.
+func (k *kind[T]) readAll(v *T, value strictjson.Value, fields *fault.Fields, aliases *Aliases) {
+	o, ok := value.AsObject()
+	if !ok {
+		k.readShort(v, value, fields)
+		return
+	}
+	r := read(o, fields, false)
+	r.aliases = aliases
+	if readMembers(k.members, r, v); k.optional && !anyThere(k.members, r) {
+		value.Fault(fields, oneOfThese(k.members))
+	}
+	if k.check != nil {
+		k.check(v, r)
+	}
+	r.Done()
+}
+
+func (k *kind[T]) readShort(v *T, value strictjson.Value, fields *fault.Fields) {
 	problem := "must be an object."
 	if k.short != nil {
 		taken, wrong := k.short(v, value)
 		if taken && wrong == "" {
-			return true
+			return
 		}
 		if wrong != "" {
 			problem = wrong
 		}
 	}
 	value.Fault(fields, problem)
-	return false
 }
 
 // decode reads a stored value.

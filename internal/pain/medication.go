@@ -100,6 +100,7 @@ var medications = kind[Medication]{
 	},
 	check:  checkMedication,
 	derive: deriveMedication,
+	byDay:  true,
 	mend:   (*Medication).unguess,
 	limits: `"dependentRequired":{"strength":["strength_unit"],"strength_unit":["strength"],"dose":["dose_unit"],"dose_unit":["dose"]}`,
 }

@@ -27,6 +27,24 @@ type Record struct {
 	// Aliases is the version of the aliases used to derive a new medication. It
 	// is not stored.
 	Aliases int64
+	// made is what a new medication holds.
+	made madeMedication
+}
+
+// madeMedication is a medication that need not be decoded.
+type madeMedication struct {
+	of Value
+	is *Medication
+}
+
+// Medication returns the value of a record of a medication. The caller must not
+// change it.
+func (r *Record) Medication() (*Medication, error) {
+	if r.made.is != nil && r.made.of == r.Value {
+		return r.made.is, nil
+	}
+	v, err := ReadMedication(r.Value)
+	return &v, err
 }
 
 // Status is the status of a record.
@@ -63,14 +81,14 @@ type Intake struct {
 // the record is only valid if there are none.
 func NewRecord(o *strictjson.Object, fields *fault.Fields, in Intake) Record {
 	r := strictjson.Read(o, fields)
-	return newRecord(&r, fields, in)
+	return newRecord(&r, fields, in, nil)
 }
 
-func newRecord(r *strictjson.Reader, fields *fault.Fields, in Intake) Record {
+func newRecord(r *strictjson.Reader, fields *fault.Fields, in Intake, known knownValues) Record {
 	record := Record{PatientID: in.PatientID, Status: Final, CreatedAt: in.Now.UTC().Truncate(time.Second), Aliases: in.Aliases.Version()}
 	record.Type = readDataType(r)
 	record.RecordedAt = readRecordedAt(r, in, truncate(in.Now))
-	record.Value = readValue(r, fields, record.Type, record.RecordedAt, in.Aliases)
+	record.readValue(r, fields, in.Aliases, known)
 	record.Notes = readText(r, "notes", recordNotesProblem)
 	record.Source = readOneOf(r, "source", recordSources)
 	record.Author = readLine(r, "author", maxShort)
@@ -98,18 +116,22 @@ func readDataType(r *strictjson.Reader) DataType {
 	return t
 }
 
-// readValue reads a value by the rules of its type. It does nothing for an
+// readValue reads the value by the rules of the record's type. It is empty for an
 // unknown type.
-func readValue(r *strictjson.Reader, fields *fault.Fields, t DataType, at time.Time, aliases *Aliases) Value {
-	value, ok := r.Value("value")
+func (r *Record) readValue(from *strictjson.Reader, fields *fault.Fields, aliases *Aliases, known knownValues) {
+	r.Value, r.made = Value{}, madeMedication{}
+	value, ok := from.Value("value")
 	if !ok {
-		r.Fault("value", "is required.")
-		return Value{}
+		from.Fault("value", "is required.")
+		return
 	}
-	if !t.valid() {
-		return Value{}
+	if r.Type.valid() {
+		var made any
+		r.Value, made = kinds[r.Type].value(value, fields, DateOf(r.RecordedAt), aliases, known)
+		if medication, ok := made.(*Medication); ok {
+			r.made = madeMedication{r.Value, medication}
+		}
 	}
-	return kinds[t].value(value, fields, DateOf(at), aliases)
 }
 
 func recordNotesProblem(s string) string { return textProblem(s, maxNoteText) }

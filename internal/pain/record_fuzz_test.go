@@ -2,6 +2,7 @@ package pain
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -100,11 +101,33 @@ func rewrite(t *testing.T, record *Record) {
 		t.Fatal(err)
 	}
 	records, _, err := NewRecords(o, testIntake)
+	if err == nil {
+		checkMade(t, record)
+		records[0].made = record.made // a pointer
+	}
 	if err != nil || records[0] != *record {
 		t.Fatalf("again %+v, %q\nfirst %+v", records, noted(t, err), *record)
 	}
 	if printed, err := reprint(record.Type, record.Value); err != nil || printed != record.Value.JSON() {
 		t.Fatalf("read back %s, %v; stored %s", printed, err, record.Value.JSON())
+	}
+}
+
+// checkMade checks that a new medication is what would be read from the store.
+func checkMade(t *testing.T, record *Record) {
+	t.Helper()
+	if record.Type != TypeMedications {
+		return
+	}
+	made, err := record.Medication()
+	if err != nil || made != record.made.is {
+		t.Fatalf("the medication was decoded: %v", err)
+	}
+	stored, err := ReadMedication(record.Value)
+	as := *made
+	as.understood = stored.understood // which is not stored
+	if err != nil || !reflect.DeepEqual(as, stored) {
+		t.Fatalf("made   %+v\nstored %+v, %v", as, stored, err)
 	}
 }
 

@@ -190,3 +190,36 @@ func TestStatusActive(t *testing.T) {
 		}
 	}
 }
+
+// Equal values of a batch are read once, which shows in nothing: a medication is
+// derived for the day of each record, and an error is reported for each.
+func TestEqualValuesOfABatch(t *testing.T) {
+	bodies := []string{
+		`{"data_type":"pain_scores","recorded_at":"2024-05-01","value":{"score":4,"quality":["burning"]}}`,
+		`{"data_type":"pain_scores","recorded_at":"2024-05-02","value":{"score":4,"quality":["burning"]},"notes":"again"}`,
+		`{"data_type":"pain_scores","recorded_at":"2024-05-02","value":4}`,
+		`{"data_type":"medications","recorded_at":"2024-05-01","value":{"name":"oxycodone","days_supply":7}}`,
+		`{"data_type":"medications","recorded_at":"2024-06-01","value":{"name":"oxycodone","days_supply":7}}`,
+		`{"data_type":"medications","recorded_at":"2024-07-01","value":{"name":"oxycodone","days_supply":7,"status":"stopped"}}`,
+		`{"data_type":"medications","recorded_at":"2024-08-01","value":{"name":"oxycodone","days_supply":7,"status":"stopped"}}`,
+	}
+	batch, isBatch, err := NewRecords(parse(t, `{"records":[`+strings.Join(slices.Concat(bodies, bodies), ",")+`]}`), testIntake)
+	if err != nil || !isBatch || len(batch) != 2*len(bodies) {
+		t.Fatal(err)
+	}
+	for i := range batch {
+		one, _, err := NewRecords(parse(t, bodies[i%len(bodies)]), testIntake)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := string(AppendRecord(nil, &batch[i])), string(AppendRecord(nil, &one[0])); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		checkMade(t, &batch[i])
+	}
+	wrong := `{"data_type":"pain_scores","value":{"score":11}}`
+	_, _, err = NewRecords(parse(t, `{"records":[`+bodies[0]+","+wrong+","+bodies[0]+","+wrong+`]}`), testIntake)
+	if got := noted(t, err); len(got) != 2 {
+		t.Errorf("faults %q", got)
+	}
+}

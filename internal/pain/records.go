@@ -15,7 +15,7 @@ func NewRecords(body *strictjson.Object, in Intake) (records []Record, batch boo
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
 	if batch, _ = r.Has("records"); !batch {
-		record := newRecord(&r, &fields, in)
+		record := newRecord(&r, &fields, in, nil)
 		if err := fields.Err(); err != nil {
 			return nil, false, err
 		}
@@ -27,9 +27,11 @@ func NewRecords(body *strictjson.Object, in Intake) (records []Record, batch boo
 		r.Fault("records", "must have from 1 to 1000 records.")
 	case ok:
 		records = make([]Record, 0, list.Len())
+		known := knownValues{}
 		for _, v := range list.All() {
 			if o, isObject := v.AsObject(); isObject {
-				records = append(records, NewRecord(o, &fields, in))
+				one := strictjson.Read(o, &fields)
+				records = append(records, newRecord(&one, &fields, in, known))
 			} else {
 				v.Fault(&fields, "must be an object.")
 			}

@@ -16,9 +16,8 @@ func (v *Medication) stopsWithoutDay() bool {
 // needed for a record made on its own day, or dated after the start, because
 // it gives the day itself.
 func (r *Record) noteStop(now time.Time) {
-	v, ok := r.stoppedMedication(now)
-	if _, supplied := v.DaysSupply.Get(); ok && supplied {
-		r.setStop(&v, DateOf(now))
+	if v := r.stoppedMedication(now); v != nil && v.supplied() {
+		r.setStop(v, DateOf(now))
 	}
 }
 
@@ -26,16 +25,16 @@ func (r *Record) noteStop(now time.Time) {
 // counts up to that day, even without a supply; one that was stopped before
 // keeps its day.
 func (r *Record) noteStopOf(old *Record, now time.Time) {
-	v, ok := r.stoppedMedication(now)
-	if !ok {
+	v := r.stoppedMedication(now)
+	if v == nil {
 		return
 	}
 	before, err := medications.decode(old.Value)
 	switch {
 	case err == nil && !before.stopsWithoutDay():
-		r.setStop(&v, DateOf(now))
+		r.setStop(v, DateOf(now))
 	case err == nil && before.Derived.StopRecordedOn != (Date{}):
-		r.setStop(&v, before.Derived.StopRecordedOn)
+		r.setStop(v, before.Derived.StopRecordedOn)
 	}
 }
 
@@ -43,27 +42,37 @@ func (r *Record) noteStopOf(old *Record, now time.Time) {
 // day on which its stop was recorded then; the zero Date if it had none. A day
 // that cannot be right, before the record or after now, changes nothing.
 func (r *Record) RestoreStop(on Date, now time.Time) {
-	v, ok := r.stoppedMedication(now)
-	if !ok || on != (Date{}) && (!DateOf(r.RecordedAt).Before(on) || DateOf(now).Before(on)) {
+	v := r.stoppedMedication(now)
+	if v == nil || on != (Date{}) && (!DateOf(r.RecordedAt).Before(on) || DateOf(now).Before(on)) {
 		return
 	}
-	r.setStop(&v, on)
+	r.setStop(v, on)
 }
 
 // stoppedMedication returns the medicine of a record written after its own
-// day, if it was stopped on an unknown day.
-func (r *Record) stoppedMedication(now time.Time) (_ Medication, ok bool) {
+// day, if it was stopped on an unknown day, and nil otherwise.
+func (r *Record) stoppedMedication(now time.Time) *Medication {
 	if r.Type != TypeMedications || r.Value == (Value{}) || !DateOf(r.RecordedAt).Before(DateOf(now)) {
-		return Medication{}, false
+		return nil
 	}
 	if !strings.Contains(r.Value.json, `"stopped"`) && !strings.Contains(r.Value.json, `"on-hold"`) {
-		return Medication{}, false // avoids decoding most values
+		return nil // avoids decoding most values
 	}
-	v, err := medications.decode(r.Value)
-	return v, err == nil && v.stopsWithoutDay()
+	v, err := r.Medication()
+	if err != nil || !v.stopsWithoutDay() {
+		return nil
+	}
+	return v
+}
+
+func (v *Medication) supplied() bool {
+	_, supplied := v.DaysSupply.Get()
+	return supplied
 }
 
 func (r *Record) setStop(v *Medication, on Date) {
-	v.Derived.StopRecordedOn = on
-	r.Value = Value{string(appendMembers(nil, medications.members, v))}
+	stopped := *v
+	stopped.Derived.StopRecordedOn = on
+	r.Value = Value{string(appendMembers(nil, medications.members, &stopped))}
+	r.made = madeMedication{r.Value, &stopped}
 }

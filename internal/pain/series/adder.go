@@ -1,27 +1,23 @@
 package series
 
-import (
-	"time"
-
-	"anodyne.example/anodyne/internal/pain"
-)
+import "anodyne.example/anodyne/internal/pain"
 
 // Adder adds the records of one patient. Many of their values are equal, such as
-// scores and repeated prescriptions, and it decodes each only once.
+// scores, and it decodes each only once.
 type Adder struct {
 	scores      map[pain.Value]Score
 	assessments map[pain.Value]Assessment
-	medications map[pain.Value]*pain.Medication
 }
 
 // NewAdder returns an Adder.
 func NewAdder() *Adder {
-	return &Adder{scores: map[pain.Value]Score{}, assessments: map[pain.Value]Assessment{}, medications: map[pain.Value]*pain.Medication{}}
+	return &Adder{scores: map[pain.Value]Score{}, assessments: map[pain.Value]Assessment{}}
 }
 
 // Add appends a record, as [Series.Add] does.
-func (a *Adder) Add(s *Series, t pain.DataType, at time.Time, v pain.Value) error {
-	switch t {
+func (a *Adder) Add(s *Series, rec *pain.Record) error {
+	at, v := rec.RecordedAt, rec.Value
+	switch rec.Type {
 	case pain.TypePainScores:
 		if score, known := a.scores[v]; known {
 			score.At = at.UnixMilli()
@@ -43,18 +39,13 @@ func (a *Adder) Add(s *Series, t pain.DataType, at time.Time, v pain.Value) erro
 		}
 		a.assessments[v] = s.Assessments[len(s.Assessments)-1]
 	case pain.TypeMedications:
-		m := a.medications[v]
-		if m == nil {
-			read, err := pain.ReadMedication(v)
-			if err != nil {
-				return err
-			}
-			m = &read
-			a.medications[v] = m
+		m, err := rec.Medication()
+		if err != nil {
+			return err
 		}
 		s.addPrescription(m, at)
 	default:
-		return s.Add(t, at, v)
+		return s.Add(rec.Type, at, v)
 	}
 	return nil
 }

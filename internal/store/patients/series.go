@@ -39,7 +39,7 @@ func additionOf(records []pain.Record) (addition, error) {
 	slices.SortFunc(a.records, byTime)
 	adder := series.NewAdder()
 	for _, rec := range a.records {
-		if err := adder.Add(a.years.year(series.YearOf(rec.RecordedAt)), rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := adder.Add(a.years.year(series.YearOf(rec.RecordedAt)), rec); err != nil {
 			return addition{}, err
 		}
 	}
