@@ -9,6 +9,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -54,8 +55,10 @@ type Config struct {
 	Log     *slog.Logger
 	// Registry may be nil.
 	Registry prometheus.Registerer
-	// RequestLog receives an entry for every request, unless it is nil.
-	RequestLog slog.Handler
+	// RequestLog receives a line for every request, unless it is nil, in the JSON or
+	// the text format of package slog. Calls of Write are concurrent.
+	RequestLog     io.Writer
+	RequestLogJSON bool
 	// Traced is set if the context of requests has a span, which is then named
 	// after the route.
 	Traced bool
@@ -116,7 +119,7 @@ type API struct {
 	behindTLS bool
 	// boundsLookups is that of the store.
 	boundsLookups bool
-	lines         requestLines
+	lines         *requestLines
 	waiters       *waiters
 }
 
@@ -127,7 +130,7 @@ func New(cfg Config) *API {
 	a.waiters = newWaiters(cfg.MaxWaiting)
 	a.routes, a.routeOf = a.table(), map[string]*route{}
 	a.metrics = newMetrics(cfg.Registry, a.routes)
-	a.lines = newRequestLines(cfg.RequestLog, a.routes)
+	a.lines = newRequestLines(cfg.RequestLog, cfg.RequestLogJSON, a.routes)
 	for i := range a.routes {
 		rt := &a.routes[i]
 		a.routeOf[rt.name()] = rt

@@ -35,7 +35,7 @@ func newAsker(tb testing.TB) *asker {
 	tb.Helper()
 	n := start(tb, storetest.SQLite, func(cfg *Config) {
 		cfg.Log, cfg.AnswerTime = slog.New(slog.DiscardHandler), time.Minute
-		cfg.RequestLog = slog.NewTextHandler(io.Discard, nil)
+		cfg.RequestLog = io.Discard
 	})
 	return &asker{caller: n.callerOf("asking", access.Enterprise, access.AllScopes), w: unread{h: http.Header{}}}
 }

@@ -97,7 +97,7 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 		Revocations: NewRevocations(1000, clock.now),
 		Cohorts:     n.gate.Cohorts,
 		ReadReport:  report.ReadRequest,
-		Now:         clock.now, Log: database.Log, RequestLog: database.Log.Handler(), Registry: n.registry, Draining: draining,
+		Now:         clock.now, Log: database.Log, RequestLog: book, Registry: n.registry, Draining: draining,
 		CheckWebhookURL:  func(address string) error { return webhook.CheckURL(address, false) },
 		NewWebhookSecret: webhook.NewSecret,
 	}

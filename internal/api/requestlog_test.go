@@ -3,10 +3,12 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/store/storetest"
@@ -17,7 +19,7 @@ import (
 func TestRequestLines(t *testing.T) {
 	t.Parallel()
 	book := &logbook{}
-	n := start(t, storetest.SQLite, func(cfg *Config) { cfg.RequestLog = slog.NewJSONHandler(book, nil) })
+	n := start(t, storetest.SQLite, func(cfg *Config) { cfg.RequestLog, cfg.RequestLogJSON = book, true })
 	c := n.callerOf("north", access.Enterprise, access.AllScopes)
 	patient := c.create("Arlo Finch")
 	c.get("/v1/patients/"+patient, "X-Request-Id", "req-1").is(http.StatusOK)
@@ -70,10 +72,36 @@ func TestRequestLines(t *testing.T) {
 	}
 }
 
-// Lines that nobody takes are not made.
-func TestRequestLinesBelowLevel(t *testing.T) {
-	quiet := slog.NewTextHandler(&bytes.Buffer{}, &slog.HandlerOptions{Level: slog.LevelWarn})
-	if newRequestLines(quiet, nil) != nil || newRequestLines(nil, nil) != nil {
-		t.Error("lines are made")
+// The lines are those that a handler of package slog writes.
+func TestRequestLinesAreThoseOfSlog(t *testing.T) {
+	t.Parallel()
+	routes := []route{{method: http.MethodGet, pattern: "/v1/patients/{id}"}}
+	zone := time.FixedZone("", -5*3600)
+	for _, x := range []exchange{
+		{route: &routes[0], status: 200, sent: 512, client: "cli_01k9x", requestID: "req_01k9x", now: time.Date(2026, 3, 4, 5, 6, 7, 89_000_001, time.UTC)},
+		{status: 404, requestID: "a.b:c-1", now: time.Date(2026, 12, 31, 23, 59, 59, 999_999_999, zone)},
+		{route: pages, status: 500, sent: 1 << 40, client: "cli_1", requestID: "1", now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+	} {
+		for _, took := range []time.Duration{0, time.Microsecond, 1234567 * time.Nanosecond, 75 * time.Second, 3 * time.Hour} {
+			for _, format := range []struct {
+				json    bool
+				handler func(io.Writer, *slog.HandlerOptions) slog.Handler
+			}{
+				{true, func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewJSONHandler(w, o) }},
+				{false, func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewTextHandler(w, o) }},
+			} {
+				var got, want bytes.Buffer
+				record := slog.NewRecord(x.now.Add(took), slog.LevelInfo, "request", 0)
+				record.AddAttrs(slog.String("route", x.route.name()), slog.String("client", x.client), slog.Int("status", x.status), slog.Int64("bytes", x.sent),
+					slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.String("request_id", x.requestID))
+				if err := format.handler(&want, nil).Handle(t.Context(), record); err != nil {
+					t.Fatal(err)
+				}
+				newRequestLines(&got, format.json, routes).write(&x, took)
+				if got.String() != want.String() {
+					t.Errorf("got  %swant %s", got.String(), want.String())
+				}
+			}
+		}
 	}
 }

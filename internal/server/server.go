@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -186,6 +187,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
 		RequestLog:       s.requestLog(),
+		RequestLogJSON:   s.cfg.LogFormat == "json",
 		MaxWaiting:       max(1, s.cfg.MaxConnections/2), // the rest stays available
 		Traced:           s.tracing != nil,
 	})
@@ -293,12 +295,12 @@ func (s *Server) AdminURL() string {
 // it is not local and there is a certificate.
 func (s *Server) adminIsSecure() bool { return s.cfg.TLSCert != "" && !s.cfg.AdminIsLocal() }
 
-// requestLog returns the handler for request log lines, or nil if disabled.
-func (s *Server) requestLog() slog.Handler {
-	if s.lines == nil {
+// requestLog returns the output for request log lines, or nil if disabled.
+func (s *Server) requestLog() io.Writer {
+	if s.lines == nil || !s.cfg.LogHandler(s.lines).Enabled(context.Background(), slog.LevelInfo) {
 		return nil
 	}
-	return s.cfg.LogHandler(s.lines)
+	return s.lines
 }
 
 // Store returns the open database.
