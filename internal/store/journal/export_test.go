@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"bytes"
 	"context"
+	"os"
 	"testing"
 	"time"
 )
@@ -41,4 +43,37 @@ func (s System) GoOnPatrol(ctx context.Context, parts int) (done bool, err error
 		return false, err
 	}
 	return s.goOnPatrol(ctx, func() bool { parts--; return parts >= 0 })
+}
+
+// HoldSpool keeps audit lines of reads from being written until release is
+// called. gathered returns how many lines wait to be written together.
+func HoldSpool(s *Journal) (gathered func() int, release func()) {
+	sp := s.spool
+	sp.mu.Lock()
+	return func() int {
+		sp.gathering.Lock()
+		defer sp.gathering.Unlock()
+		if sp.next == nil {
+			return 0
+		}
+		return bytes.Count(sp.next.bytes, []byte{'\n'})
+	}, sp.mu.Unlock
+}
+
+// BreakSpool makes writing audit lines of reads fail until the end of the test.
+func BreakSpool(tb testing.TB, s *Journal) {
+	tb.Helper()
+	readOnly, err := os.Open(os.DevNull)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	sp := s.spool
+	exchange := func(f *os.File) (before *os.File) {
+		sp.mu.Lock()
+		defer sp.mu.Unlock()
+		before, sp.seg.File = sp.seg.File, f
+		return before
+	}
+	writable := exchange(readOnly)
+	tb.Cleanup(func() { _ = exchange(writable).Close() })
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,14 +23,19 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// spool stores the audit lines of reads. Each takes one write(2) before the
-// response is sent, so that even a killed process has recorded everything that
-// it disclosed. A worker moves the lines to the journal in compressed batches.
+// spool stores the audit lines of reads. Each is written before the response is
+// sent, so that even a killed process has recorded everything that it disclosed.
+// Lines of reads that are about to be answered at the same time share a write(2).
+// A worker moves the lines to the journal in compressed batches.
 //
 // A segment is a file locked by its process. A segment without a lock belongs
 // to a process that died, and another takes it over.
 type spool struct {
 	dir string
+	// gathering guards next, the lines of the next write.
+	gathering sync.Mutex
+	next      *spoolLines
+	// mu guards the segment.
 	mu  sync.Mutex
 	seg segment
 	end int64
@@ -38,6 +44,13 @@ type spool struct {
 	// shipping is held while segments are shipped, so that nobody misses lines
 	// that another goroutine is just shipping.
 	shipping chan struct{}
+}
+
+// spoolLines are lines that are written together, by the caller of the first.
+type spoolLines struct {
+	bytes   []byte
+	written chan struct{} // closed when they are; nil if nobody waits
+	err     error
 }
 
 // segment is an open file with its final name.
@@ -87,13 +100,40 @@ func (sp *spool) add(org access.OrgNo, e *audit.Entry) error {
 	defer lines.Put(line)
 	*line = append(strconv.AppendInt((*line)[:0], int64(org), 10), ' ')
 	*line = append(e.Append(*line), '\n')
-	return sp.write(*line)
+	sp.gathering.Lock()
+	if with := sp.next; with != nil {
+		with.bytes = append(with.bytes, *line...)
+		if with.written == nil {
+			with.written = make(chan struct{})
+		}
+		sp.gathering.Unlock()
+		<-with.written
+		return with.err
+	}
+	own := &spoolLines{bytes: *line}
+	sp.next = own
+	sp.gathering.Unlock()
+	runtime.Gosched() // to goroutines that are about to add a line
+	sp.writeNext(own)
+	*line = own.bytes
+	return own.err
 }
 
-func (sp *spool) write(line []byte) error {
+// writeNext writes the lines that have gathered.
+func (sp *spool) writeNext(own *spoolLines) {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	n, err := sp.seg.Write(line)
+	sp.gathering.Lock()
+	sp.next = nil
+	sp.gathering.Unlock()
+	if own.err = sp.write(own.bytes); own.written != nil {
+		close(own.written)
+	}
+}
+
+// write appends lines to the segment.
+func (sp *spool) write(lines []byte) error {
+	n, err := sp.seg.Write(lines)
 	if err != nil {
 		if n > 0 { // a partial line would corrupt the next one
 			_, seek := sp.seg.Seek(sp.end, io.SeekStart)

@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // segments lists the files of a spool.
@@ -130,6 +131,46 @@ func TestSegmentsOfTheDeadAreTakenOver(t *testing.T) {
 			t.Errorf("left are %v, want the segments of the two that live", left)
 		}
 	})
+}
+
+// Reads at the same time share a write, and its error.
+func TestSpoolOfManyReads(t *testing.T) {
+	s := storetest.Open(t, storetest.SQLite)
+	who := storetest.Client(t, s, "Ours")
+	const reads = 20
+	saw := func() (errs []error) {
+		gathered, release := journal.HoldSpool(s.Journal())
+		all := make(chan error, reads)
+		for i := range reads {
+			go func() {
+				all <- s.For(&who).Saw(&audit.Entry{At: time.Now(), Action: audit.PatientRead, Resource: fmt.Sprint(i)})
+			}()
+		}
+		together := testwait.Within(testwait.Bound, func() bool { return gathered() == reads })
+		release()
+		if !together {
+			t.Error("the lines are not written together")
+		}
+		for range reads {
+			errs = append(errs, <-all)
+		}
+		return errs
+	}
+	for _, err := range saw() {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	storetest.Ship(t, s)
+	if got := storetest.Reads(t, s.For(&who)); len(got) != reads {
+		t.Errorf("recorded are %v", got)
+	}
+	journal.BreakSpool(t, s.Journal())
+	for _, err := range saw() {
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("error %v", err)
+		}
+	}
 }
 
 // Reads that cannot be recorded are rejected; waiting lines are kept.
