@@ -41,7 +41,7 @@ var adverseEvents = kind[AdverseEvent]{
 			r.Fault("resolved", "must not be before onset.")
 		}
 	},
-	derive: func(v *AdverseEvent, _ Date) {
+	derive: func(v *AdverseEvent) {
 		if grade, ok := v.Grade.Get(); ok {
 			v.Derived.GradeWord = grades[int(grade)-1]
 		}

@@ -199,7 +199,7 @@ func totalSpan(info *instrument.Info) span {
 	return span{min: info.ScoreMin, max: info.ScoreMax, whole: info.Whole, unit: info.Name}
 }
 
-func deriveAssessment(v *Assessment, _ Date) {
+func deriveAssessment(v *Assessment) {
 	info := instrument.Find(v.Instrument)
 	if info.TotalOnly {
 		score := v.Score.value

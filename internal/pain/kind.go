@@ -30,9 +30,10 @@ type kind[T any] struct {
 	// check checks several fields together and sets those that follow from
 	// others. Invalid fields are treated as absent.
 	check func(v *T, r *reading)
-	// derive computes the derived fields. on is the day of the record. It is
-	// only called for a valid value.
-	derive func(v *T, on Date)
+	// derive computes the derived fields of a valid value. deriveOn does so if they
+	// depend on the day of the record.
+	derive   func(v *T)
+	deriveOn func(v *T, on Date)
 	// limits are the rules across fields, in JSON Schema. They use
 	// dependentSchemas of a required field, or if and then, which client
 	// generators ignore; allOf and anyOf would change the generated types.
@@ -46,8 +47,6 @@ type kind[T any] struct {
 	// optional is set if all fields are optional but at least one must be
 	// present.
 	optional bool
-	// byDay is set if derive depends on the day.
-	byDay bool
 }
 
 // rules is a kind of any T.
@@ -80,7 +79,7 @@ type knownValue struct {
 // or nothing if there are errors.
 func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases, known knownValues) (_ Value, made any) {
 	old, again := known[sentValue{k, string(value.Raw())}]
-	if again && !k.byDay {
+	if again && k.deriveOn == nil {
 		return old.Value, old.read
 	}
 	v := new(T)
@@ -90,12 +89,15 @@ func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, a
 		return Value{}, nil
 	}
 	now := knownValue{read: v}
-	if k.byDay && known != nil && !again {
+	if k.deriveOn != nil && known != nil && !again {
 		read := *v
 		now.read = &read
 	}
-	if k.derive != nil {
-		k.derive(v, on)
+	switch {
+	case k.deriveOn != nil:
+		k.deriveOn(v, on)
+	case k.derive != nil:
+		k.derive(v)
 	}
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)

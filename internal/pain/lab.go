@@ -85,7 +85,7 @@ var labs = kind[Lab]{
 			v.Value = Some(min(years, OldestAge))
 		}
 	},
-	derive: func(v *Lab, _ Date) {
+	derive: func(v *Lab) {
 		switch {
 		case v.Result == "" || v.Expected == "":
 		case v.Result == "invalid":

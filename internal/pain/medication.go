@@ -98,11 +98,10 @@ var medications = kind[Medication]{
 		line("stop_reason", func(v *Medication) *string { return &v.StopReason }, maxWords).with(Removed),
 		nested("derived", func(v *Medication) *MedicationDerived { return &v.Derived }, medicationDerived).derived().present(),
 	},
-	check:  checkMedication,
-	derive: deriveMedication,
-	byDay:  true,
-	mend:   (*Medication).unguess,
-	limits: `"dependentRequired":{"strength":["strength_unit"],"strength_unit":["strength"],"dose":["dose_unit"],"dose_unit":["dose"]}`,
+	check:    checkMedication,
+	deriveOn: deriveMedication,
+	mend:     (*Medication).unguess,
+	limits:   `"dependentRequired":{"strength":["strength_unit"],"strength_unit":["strength"],"dose":["dose_unit"],"dose_unit":["dose"]}`,
 }
 
 var medicationDerived = []member[MedicationDerived]{

@@ -120,7 +120,7 @@ func checkPainScore(v *PainScore, r *reading) {
 	}
 }
 
-func derivePainScore(v *PainScore, _ Date) {
+func derivePainScore(v *PainScore) {
 	scale, score := scaleNamed(v.Scale), v.Score.value
 	v.Derived.Normalized = none[float64]()
 	if n, ok := scale.Normalize(score); ok {

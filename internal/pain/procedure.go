@@ -48,7 +48,7 @@ var procedures = kind[Procedure]{
 			result("percent_change", func(v *ProcedureDerived) *Number { return &v.PercentChange }).means("change in pain from pre_score to post_score; null if pre_score is 0"),
 		}).derived(),
 	},
-	derive: func(v *Procedure, _ Date) {
+	derive: func(v *Procedure) {
 		before, okBefore := v.PreScore.Get()
 		after, okAfter := v.PostScore.Get()
 		switch {
