@@ -140,8 +140,8 @@ func TestFaultWorkerKilled(t *testing.T) {
 		began := time.Now()
 		d.lost.answered(t, 2*patience, 100)
 		t.Logf("100 requests were answered %v after the restart", time.Since(began).Round(time.Second/10))
-		d.after.live()
 		d.down(0)
+		d.after.live() // on a node that may have noticed later
 	}
 	endLost()
 	endKept()
@@ -173,8 +173,8 @@ func TestFaultWorkerHangs(t *testing.T) {
 		began = time.Now()
 		d.lost.answered(t, 2*patience, 100)
 		t.Logf("100 requests were answered %v after the worker resumed", time.Since(began).Round(time.Second/10))
-		d.after.live()
 		d.down(0)
+		d.after.live() // on a node that may have noticed later
 		endLost()
 	}
 	endKept()
