@@ -109,11 +109,14 @@ func TestReserveBesideALockedWindow(t *testing.T) {
 // The rows are stored in another order, and the table is small enough to be read
 // as a whole.
 func TestReserveInOrder(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
-		s, other, observer := open(), open(), open()
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		s, observer := storetest.Start(t, cfg), storetest.Start(t, storetest.Node(t, cfg))
 		if !s.Shared() {
 			return // there is one writer
 		}
+		cfg = storetest.Node(t, cfg)
+		cfg.Patience = testwait.Bound // it holds a lock
+		other := storetest.Start(t, cfg)
 		now := time.Now()
 		const clients, held = 30, 20
 		for client := clients; client > 0; client-- {
