@@ -20,9 +20,9 @@ type Stmt struct {
 	Args []any
 	Each func(Row) error
 	// Changed, if set, is called with the number of rows that the statement
-	// changed. It is not set together with Each. To learn whether a row was inserted, SQLite needs less for it than
-	// for RETURNING, before which it copies pages to be able to undo the
-	// statement alone.
+	// changed. It is not set together with Each. On SQLite, it takes less time than
+	// RETURNING to find out whether a row was inserted: for that, SQLite copies
+	// pages, to be able to undo the statement alone.
 	Changed func(rows int64)
 	// Alike is set for an INSERT of one row that the PostgreSQL engine may combine with
 	// adjacent statements into one: those with the same SQL and the
