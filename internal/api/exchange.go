@@ -269,17 +269,24 @@ func (x *exchange) send(out answer) {
 	}
 }
 
-// sendFile sends a file. If it fails midway, net/http closes the connection,
-// so that the caller notices.
+// sendFile sends a file. The header is sent with the first part: if the file
+// was deleted since it was found, there is still time for an error. If it fails
+// later, net/http closes the connection, so that the caller notices.
 func (x *exchange) sendFile(status int, f *file) {
-	x.h["Content-Length"] = []string{strconv.FormatInt(f.size, 10)}
-	x.WriteHeader(status)
+	begin := func() {
+		x.h["Content-Length"] = []string{strconv.FormatInt(f.size, 10)}
+		x.WriteHeader(status)
+	}
 	if x.r.Method == http.MethodHead {
+		begin()
 		return
 	}
 	connection := http.NewResponseController(x.w)
 	gone := false
 	err := f.each(func(b []byte) error {
+		if x.status == 0 {
+			begin()
+		}
 		// The write timeout is too short for a large file on a slow connection.
 		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not all connections support it
 		n, err := x.w.Write(b)
@@ -287,7 +294,17 @@ func (x *exchange) sendFile(status int, f *file) {
 		gone = err != nil
 		return err
 	})
-	if err != nil && !gone && x.r.Context().Err() == nil {
-		x.api.Log.Warn("download interrupted", "request_id", x.requestID, "error", err)
+	switch {
+	case x.status != 0:
+		if err != nil && !gone && x.r.Context().Err() == nil {
+			x.api.Log.Warn("download interrupted", "request_id", x.requestID, "error", err)
+		}
+	case err != nil:
+		for _, name := range []string{"Accept-Ranges", "Content-Disposition", "Content-Range", "Etag"} {
+			delete(x.h, name)
+		}
+		x.fail(err)
+	default: // the file is empty
+		begin()
 	}
 }

@@ -35,7 +35,8 @@ func TestHostileRequests(t *testing.T) {
 		c := n.callerOf("north", access.Enterprise, access.AllScopes)
 		live := c.live()
 		doomed := live
-		doomed.WebhookID, doomed.PatientID = c.hook(), c.create("Gone") // the document's DELETE would remove them for the others
+		// The document's DELETE would remove them for the others.
+		doomed.WebhookID, doomed.PatientID, doomed.BulkID = c.hook(), c.create("Gone"), c.bulkExport("/$export", "")
 		examples := openapitest.Examples()
 		parameters := queryParameters()
 		count, first := hostileRequests*faulttest.Rounds(t, 1), 0

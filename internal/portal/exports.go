@@ -123,10 +123,9 @@ func (p *Portal) downloadExport(v *visit) error {
 	if err := v.org.Saw(&line); err != nil {
 		return err
 	}
-	v.stream(f.Name, f.MediaType(), f.Size, func(send func([]byte) error) error {
+	return v.stream(f.Name, f.MediaType(), f.Size, func(send func([]byte) error) error {
 		return v.org.ExportBytes(v.r.Context(), &e, f, 0, f.Size, send)
 	})
-	return nil
 }
 
 func (p *Portal) deleteExport(v *visit) error {

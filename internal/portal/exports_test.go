@@ -2,11 +2,13 @@ package portal
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
@@ -78,4 +80,27 @@ func (h *house) finishExport(content string) {
 	if err := c.Complete(h.t.Context(), h.now(), 0, files, int64(len(content)), []byte("sum"), 24*time.Hour); err != nil {
 		h.t.Fatal(err)
 	}
+}
+
+// If a file is deleted before its first part is read, the browser gets an error
+// page; if it is deleted later, the response is cut off.
+func TestDownloadOfADeletedFile(t *testing.T) {
+	w := httptest.NewRecorder()
+	v := &visit{w: w, r: httptest.NewRequest(http.MethodGet, "/portal/exports/1/files/patients.csv", nil)}
+	missing := fault.Missing("export", "")
+	if err := v.stream("patients.csv", "text/csv", 5, func(func([]byte) error) error { return missing }); err != missing || len(w.Header()) != 0 {
+		t.Errorf("deleted before the first part: %v %v", err, w.Header())
+	}
+	defer func() {
+		if p := recover(); p != http.ErrAbortHandler {
+			t.Errorf("deleted after the first part: %v", p)
+		}
+	}()
+	err := v.stream("patients.csv", "text/csv", 5, func(send func([]byte) error) error {
+		if err := send([]byte("abc")); err != nil {
+			return err
+		}
+		return missing
+	})
+	t.Errorf("deleted after the first part: %v", err)
 }

@@ -148,31 +148,44 @@ func (p *Portal) download(v *visit) error {
 	if err := v.org.Saw(&line); err != nil {
 		return err
 	}
-	v.stream(rep.FileName(), rep.Format.MediaType(), rep.Size, func(send func([]byte) error) error {
+	return v.stream(rep.FileName(), rep.Format.MediaType(), rep.Size, func(send func([]byte) error) error {
 		return v.org.ReportBytes(v.r.Context(), &rep, 0, rep.Size, send)
 	})
-	return nil
 }
 
-// stream sends a file while reading it.
-func (v *visit) stream(name, media string, size int64, read func(send func([]byte) error) error) {
-	h := v.w.Header()
-	h.Set("Content-Type", media)
-	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	h.Set("Content-Length", strconv.FormatInt(size, 10))
-	v.w.WriteHeader(http.StatusOK)
+// stream sends a file while reading it. An error before the first part is
+// returned, so that the browser gets a page instead of an incomplete file.
+func (v *visit) stream(name, media string, size int64, read func(send func([]byte) error) error) error {
+	begun := false
+	begin := func() {
+		begun = true
+		h := v.w.Header()
+		h.Set("Content-Type", media)
+		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+		h.Set("Content-Length", strconv.FormatInt(size, 10))
+		v.w.WriteHeader(http.StatusOK)
+	}
 	if v.r.Method == http.MethodHead {
-		return
+		begin()
+		return nil
 	}
 	connection := http.NewResponseController(v.w)
-	if err := read(func(chunk []byte) error {
+	err := read(func(chunk []byte) error {
+		if !begun {
+			begin()
+		}
 		// The write timeout is too short for a large file on a slow connection.
 		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not all connections support it
 		_, err := v.w.Write(chunk)
 		return err
-	}); err != nil {
+	})
+	if err != nil && begun {
 		panic(http.ErrAbortHandler) // the file is incomplete, which the browser must notice
 	}
+	if err == nil && !begun { // the file is empty
+		begin()
+	}
+	return err
 }
 
 func (p *Portal) deleteReport(v *visit) error {
