@@ -85,7 +85,6 @@ var unbound = map[string]string{
 	"FROM alert_state WHERE next_day":                          "the sweep of alerts, over all organisations",
 	"FROM alert_state WHERE day":                               "the sweep of alerts, over all organisations",
 	"SELECT org_no, id FROM client WHERE client_no":            "by the client's number, which has one organisation",
-	"SELECT unnest(CAST($1 AS BIGINT[])) AS client_no":         "by the client's number, which has one organisation",
 	"UPDATE rate_window":                                       "by the client's number, which has one organisation",
 	"DELETE FROM token WHERE hash IN":                          "purge, over all organisations",
 	"DELETE FROM idempotency WHERE (org_no, client_no,":        "purge, over all organisations",

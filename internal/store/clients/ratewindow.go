@@ -3,7 +3,6 @@ package clients
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
@@ -11,45 +10,36 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// reserveOne and insertAll take from the windows of clients, and open those that
-// do not exist. The row that they would insert holds the question: used is how
-// much to take, granted the limit, and window_end an hour from now.
-var (
+// reserve takes from a client's window. It opens one if none is open, and
+// corrects an end that a wrong clock has set too far ahead. The row that it
+// would insert holds the question: used is how much to take, granted the limit,
+// and window_end an hour from now. The right-hand sides use the old values, so
+// granted becomes what this statement took. In a row that was just inserted it
+// is the limit, which is not less than what was taken.
+const (
 	reserveOne = `INSERT INTO rate_window AS w (client_no, window_end, used, granted) VALUES ($1, CAST($2 AS BIGINT) + 3600000, $3, $4)` + reserve
 
-	insertAll = `INSERT INTO rate_window AS w (client_no, window_end, used, granted)
-		SELECT client_no, now + 3600000, n, most FROM (` + eachClaim + `) AS asked ORDER BY client_no` + reserve
+	// The rows are locked in the order of their clients, so that nodes cannot
+	// deadlock.
+	reserveAll = `INSERT INTO rate_window AS w (client_no, window_end, used, granted)
+		SELECT client_no, now + 3600000, n, most
+		FROM (SELECT unnest(CAST($1 AS BIGINT[])) AS client_no, unnest(CAST($2 AS BIGINT[])) AS now, unnest(CAST($3 AS BIGINT[])) AS n, unnest(CAST($4 AS BIGINT[])) AS most) AS asked
+		ORDER BY client_no` + reserve
 
-	// In a row that was just inserted, granted is the limit, which is not less
-	// than what was taken.
-	reserve = ` ON CONFLICT (client_no) DO UPDATE SET ` + taking("(excluded.window_end - 3600000)", "excluded.used", "excluded.granted") + `
-		RETURNING client_no, window_end, used, CASE WHEN granted < used THEN granted ELSE used END`
-
-	// updateAll takes from the windows of clients that have one, with half the
-	// work: PostgreSQL does not have to lock a row before it changes it. A client
-	// without a window has no row in the result. As Tally requires, PostgreSQL finds
-	// the rows one after the other, in the order of the arrays.
-	updateAll = `UPDATE rate_window AS w SET ` + taking("asked.now", "asked.n", "asked.most") + `
-		FROM (` + eachClaim + `) AS asked WHERE w.client_no = asked.client_no RETURNING w.client_no, w.window_end, w.used, w.granted`
+	reserve = ` ON CONFLICT (client_no) DO UPDATE SET
+		window_end = CASE WHEN w.window_end <= excluded.window_end - 3600000 OR w.window_end > excluded.window_end + 300000 THEN excluded.window_end ELSE w.window_end END,
+		used       = CASE WHEN w.window_end <= excluded.window_end - 3600000 THEN excluded.used WHEN w.used + excluded.used <= excluded.granted THEN w.used + excluded.used
+			WHEN w.used > excluded.granted THEN w.used ELSE excluded.granted END,
+		granted    = CASE WHEN w.window_end <= excluded.window_end - 3600000 THEN excluded.used WHEN w.used + excluded.used <= excluded.granted THEN excluded.used
+			WHEN w.used > excluded.granted THEN 0 ELSE excluded.granted - w.used END
+	RETURNING client_no, window_end, used, CASE WHEN granted < used THEN granted ELSE used END`
 )
 
-const eachClaim = `SELECT unnest(CAST($1 AS BIGINT[])) AS client_no, unnest(CAST($2 AS BIGINT[])) AS now, unnest(CAST($3 AS BIGINT[])) AS n, unnest(CAST($4 AS BIGINT[])) AS most`
-
-// taking returns the assignments that take n, or what is left of most, from a
-// window. They open a new one if it is over, and correct an end that a wrong
-// clock has set too far ahead. The right-hand sides use the old values, so granted
-// becomes what this statement took.
-func taking(now, n, most string) string {
-	return strings.NewReplacer("$now", now, "$n", n, "$most", most).Replace(`
-		window_end = CASE WHEN w.window_end <= $now OR w.window_end > $now + 3900000 THEN $now + 3600000 ELSE w.window_end END,
-		used       = CASE WHEN w.window_end <= $now THEN $n WHEN w.used + $n <= $most THEN w.used + $n WHEN w.used > $most THEN w.used ELSE $most END,
-		granted    = CASE WHEN w.window_end <= $now THEN $n WHEN w.used + $n <= $most THEN $n WHEN w.used > $most THEN 0 ELSE $most - w.used END`)
-}
-
-// The statements contain the length of a window and how far ahead its end can be.
+// The statement contains the length of a window and, as the difference, how far
+// ahead its end can be.
 const (
 	_ = uint(ratelimit.Window/time.Millisecond-3600000) + uint(3600000-ratelimit.Window/time.Millisecond)
-	_ = uint(ratelimit.Farthest/time.Millisecond-3900000) + uint(3900000-ratelimit.Farthest/time.Millisecond)
+	_ = uint((ratelimit.Farthest-ratelimit.Window)/time.Millisecond-300000) + uint(300000-(ratelimit.Farthest-ratelimit.Window)/time.Millisecond)
 )
 
 // claim is what a client asks for.
@@ -84,7 +74,7 @@ func (s System) Claim(ctx context.Context, client access.ClientNo, limit, n int6
 		go func() { tell(s.reserveAlone(context.WithoutCancel(ctx), c)) }()
 		return
 	}
-	s.db.Tally(ctx, engine.TallySQL{Update: updateAll, Insert: insertAll}, []int64{int64(c.client), c.now, c.n, c.limit}, func(r engine.Row, err error) {
+	s.db.Tally(ctx, reserveAll, []int64{int64(c.client), c.now, c.n, c.limit}, func(r engine.Row, err error) {
 		switch {
 		case errors.Is(err, engine.ErrAlone):
 			go func() {

@@ -20,7 +20,7 @@ type engine interface {
 	lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error
 	// tally adds a call to the next round, and startTallies starts that; see
 	// [DB.Tally].
-	tally(ctx context.Context, sql TallySQL, numbers []int64, tell func(Row, error))
+	tally(ctx context.Context, sql string, numbers []int64, tell func(Row, error))
 	startTallies()
 	// migrate is a write that excludes all other migrations.
 	migrate(ctx context.Context, fn func(Tx) error) error

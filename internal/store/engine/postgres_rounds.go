@@ -40,11 +40,6 @@ func roundsConfig(cfg *pgxpool.Config, lanes int) *pgxpool.Config {
 		"lock_timeout":       fmt.Sprint(roundLockWait.Milliseconds()),
 		// A plan for ten keys is good for any number of them.
 		"plan_cache_mode": "force_generic_plan",
-		// All rows are found by key, one after the other. So the order in which
-		// tallies lock rows is that of their keys, however small a table is.
-		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
-		// The planner would take what is switched off for work that is worth compiling.
-		"jit": "off",
 	} {
 		cfg.ConnConfig.RuntimeParams[name] = value
 	}
@@ -65,9 +60,7 @@ type ask struct {
 	sql  string
 	args []any
 	// tally are the arguments of a tally, whose statement takes an array of each.
-	// insert is run if there is no row.
-	tally  []int64
-	insert string
+	tally []int64
 }
 
 // found is the answer to a call.
@@ -114,8 +107,8 @@ func mustReconnect(err error) bool {
 	return isReadOnly(err)
 }
 
-func (e *postgresEngine) tally(ctx context.Context, sql TallySQL, numbers []int64, tell func(Row, error)) {
-	e.asks.Add(ctx, ask{sql: sql.Update, insert: sql.Insert, tally: numbers}, func(f found, err error) {
+func (e *postgresEngine) tally(ctx context.Context, sql string, numbers []int64, tell func(Row, error)) {
+	e.asks.Add(ctx, ask{sql: sql, tally: numbers}, func(f found, err error) {
 		if err = cmp.Or(err, f.err); err != nil || len(f.rows) != 1 {
 			tell(nil, cmp.Or(err, errNoAnswer))
 		} else {
@@ -187,7 +180,7 @@ func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same 
 	questions, again := make([]question, 0, len(groups)), []repeated(nil)
 	for _, places := range groups {
 		if asked[places[0]].tally != nil {
-			questions = append(questions, tallies(asked[places[0]].sql, asked, places, answers, rows))
+			questions = append(questions, tallies(asked, places, answers, rows))
 			continue
 		}
 		var distinct []int
@@ -208,12 +201,7 @@ func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same 
 	if err != nil {
 		return err
 	}
-	err = e.inRound(within, pool, questions)
-	if missing := untallied(questions, asked, answers, rows); err == nil && len(missing) > 0 {
-		err = e.inRound(within, pool, missing)
-		questions = append(questions, missing...)
-	}
-	if err = end(err); errors.Is(err, errSilent) {
+	if err = end(e.inRound(within, pool, questions)); errors.Is(err, errSilent) {
 		return err
 	}
 	if err != nil && ctx.Err() != nil {
@@ -281,27 +269,8 @@ func grouped(asked []ask) [][]int {
 	return groups
 }
 
-// untallied returns the statements that insert the rows which tallies did not find.
-func untallied(questions []question, asked []ask, answers []found, rows *copied) (missing []question) {
-	for _, q := range questions {
-		if q.err != nil || asked[q.calls[0]].tally == nil {
-			continue
-		}
-		var places []int
-		for _, place := range q.calls {
-			if len(answers[place].rows) == 0 {
-				places = append(places, place)
-			}
-		}
-		if len(places) > 0 {
-			missing = append(missing, tallies(asked[places[0]].insert, asked, places, answers, rows))
-		}
-	}
-	return missing
-}
-
-// tallies returns a statement of tallies. Its rows begin with their keys.
-func tallies(sql string, asked []ask, places []int, answers []found, rows *copied) question {
+// tallies returns the statement of tallies. Its rows begin with their keys.
+func tallies(asked []ask, places []int, answers []found, rows *copied) question {
 	args := make([]any, len(asked[places[0]].tally))
 	for n := range args {
 		column := make([]int64, len(places))
@@ -310,7 +279,7 @@ func tallies(sql string, asked []ask, places []int, answers []found, rows *copie
 		}
 		args[n] = column
 	}
-	return question{calls: places, sql: sql, args: args, each: func(r postgresRow) error {
+	return question{calls: places, sql: asked[places[0]].sql, args: args, each: func(r postgresRow) error {
 		i, ok := slices.BinarySearchFunc(places, r.Int(0), func(place int, key int64) int { return cmp.Compare(asked[place].tally[0], key) })
 		if ok {
 			rows.addTo(answers, places[i], r)

@@ -45,25 +45,16 @@ func (db *DB) Lookup(ctx context.Context, sql string, each func(Row) error, args
 	return db.traced(ctx, "store.read", func(ctx context.Context) error { return db.engine.lookup(ctx, sql, each, args...) })
 }
 
-// TallySQL changes rows by their keys. Both statements are written for arrays, one
-// of each number. They lock rows in the order of the first, which is the key, and
-// the rows of their result begin with it. See [roundsConfig] for the settings that
-// keep PostgreSQL from choosing another order for Update.
-type TallySQL struct {
-	// Update changes the rows that exist.
-	Update string
-	// Insert is run for those that Update did not find. They may exist by then.
-	Insert string
-}
-
 // Tally changes one row and returns it, as counting a request does. It adds the
 // call to those that [DB.Lookup] makes together: the next Lookup sends it in the
-// same message, or else StartTallies sends it. A tally may not be durable yet when
-// tell is called; tell must not block. Its error is [ErrAlone] if a statement
-// failed because of some of its rows.
+// same message, or else StartTallies sends it. sql is written for arrays, one of
+// each number; it locks rows in the order of the first, which is their key, and
+// begins the rows of its result with it. A tally may not be durable yet when tell
+// is called; tell must not block. Its error is [ErrAlone] if the statement failed
+// because of some of its rows.
 //
 // It is meant for engines that have [Dialect.Gathers].
-func (db *DB) Tally(ctx context.Context, sql TallySQL, numbers []int64, tell func(Row, error)) {
+func (db *DB) Tally(ctx context.Context, sql string, numbers []int64, tell func(Row, error)) {
 	db.engine.tally(ctx, sql, numbers, tell)
 }
 

@@ -11,7 +11,7 @@ func (e *sqliteEngine) lookup(ctx context.Context, sql string, each func(Row) er
 	return e.read(ctx, func(tx Tx) error { return tx.Query(sql, each, args...) })
 }
 
-func (e *sqliteEngine) tally(_ context.Context, _ TallySQL, _ []int64, tell func(Row, error)) {
+func (e *sqliteEngine) tally(_ context.Context, _ string, _ []int64, tell func(Row, error)) {
 	tell(nil, errors.ErrUnsupported)
 }
 
