@@ -11,6 +11,7 @@ type metrics struct {
 	// sealBroken counts organisations, witnessLost occurrences.
 	sealBroken  prometheus.Gauge
 	witnessLost prometheus.Counter
+	scanned     prometheus.Gauge // seconds
 	// Rounds of the workers.
 	sequenced, shipped, sealed *worker.Rounds
 }
@@ -23,6 +24,9 @@ func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
 		witnessLost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by another process.",
 		}),
+		scanned: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_audit_scan_seconds", Help: "Duration of the last complete scan of all sealed audit logs by this node.",
+		}),
 		shipped: worker.NewRounds(registry, "spool", sealEvery),
 		sealed:  worker.NewRounds(registry, "sealer", sealEvery),
 	}
@@ -30,7 +34,7 @@ func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
 		m.sequenced = worker.NewRounds(registry, "sequencer", sequenceEvery)
 	}
 	if registry != nil {
-		registry.MustRegister(m.sealBroken, m.witnessLost)
+		registry.MustRegister(m.sealBroken, m.witnessLost, m.scanned)
 	}
 	return m
 }

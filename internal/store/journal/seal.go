@@ -191,9 +191,14 @@ const (
 	// for background work; compareLeading is how often the elected node does.
 	compareRest, compareLeading = 40 * time.Second, 20 * time.Second
 	// patrolRounds is the number of rounds between the starts of two walks over
-	// all logs, and patrolTime the part of a round that a walk may take.
+	// all logs. A walk that ends before the next one is due finds a change within
+	// twice that number of rounds.
 	patrolRounds = 30
-	patrolTime   = 50 * time.Millisecond
+	// patrolGoal is the number of rounds in which a walk should end.
+	patrolGoal = patrolRounds * 3 / 4
+	// A walk takes at least patrolTime of every round, and up to longestPatrol if it
+	// would not end within patrolRounds otherwise.
+	patrolTime, longestPatrol = 50 * time.Millisecond, 250 * time.Millisecond
 )
 
 // KeepSealed ships the audit lines of reads, seals, and verifies what was
@@ -285,6 +290,9 @@ type watchRounds struct {
 	n       int
 	begun   int // the round in which the walk over all logs began
 	walking bool
+	started time.Time     // when it began
+	took    time.Duration // the time it has taken of its rounds
+	share   time.Duration // the time it may take of each
 }
 
 func (r *watchRounds) compare(ctx context.Context, s System) error {
@@ -313,13 +321,27 @@ func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
 	}
 	if !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
 		s.beginPatrol()
-		r.begun, r.walking = r.n, true
+		r.begun, r.walking, r.started, r.took = r.n, true, time.Now(), 0
 	}
 	if !r.walking {
 		return nil
 	}
-	until := time.Now().Add(patrolTime)
-	done, err := s.goOnPatrol(ctx, func() bool { return time.Now().Before(until) })
-	r.walking = !done
+	from, share := time.Now(), r.patrolTime()
+	done, err := s.goOnPatrol(ctx, func() bool { return time.Since(from) < share })
+	r.took += time.Since(from)
+	if r.walking = !done; done {
+		r.share = r.took / patrolGoal
+		s.j.counts.scanned.Set(time.Since(r.started).Seconds())
+	}
 	return err
+}
+
+// patrolTime returns how much of this round the walk may take: enough to reach the
+// goal if it has as much to do as the last one. If it has more, it hurries after
+// that.
+func (r *watchRounds) patrolTime() time.Duration {
+	if r.n-r.begun >= patrolGoal {
+		return longestPatrol
+	}
+	return min(max(r.share, patrolTime), longestPatrol)
 }
