@@ -38,6 +38,7 @@ type recordBuilder struct {
 	ctx context.Context
 	// aliases are those at the start; the store detects changes.
 	aliases *pain.Aliases
+	known   pain.KnownValues
 	groups  map[id.Patient]*group
 	held    int // lines in the groups
 	most    int // lines to hold
@@ -53,7 +54,7 @@ type group struct {
 
 // newRecordBuilder returns a builder, which must be finished.
 func newRecordBuilder(ctx context.Context, j *job, aliases *pain.Aliases, send func(chunk) error) *recordBuilder {
-	b := &recordBuilder{job: j, ctx: ctx, aliases: aliases, groups: map[id.Patient]*group{}, most: min(firstHeld, heldLines), full: make(chan []*group), packed: make(chan error, 1)}
+	b := &recordBuilder{job: j, ctx: ctx, aliases: aliases, known: pain.KnownValues{}, groups: map[id.Patient]*group{}, most: min(firstHeld, heldLines), full: make(chan []*group), packed: make(chan error, 1)}
 	go func() {
 		p := packer{org: j.Org, send: send}
 		b.packed <- p.pack(b.full)
@@ -72,7 +73,7 @@ func (b *recordBuilder) take(r row, e entry) error {
 		return missing
 	}
 	var fields fault.Fields
-	record := pain.NewRecord(object, &fields, pain.Intake{PatientID: patient, Birth: birth, Now: now, Aliases: b.aliases, NewID: func() id.Record { return id.New[id.RecordKind](now) }})
+	record := pain.NewRecord(object, &fields, pain.Intake{PatientID: patient, Birth: birth, Now: now, Aliases: b.aliases, Known: b.known, NewID: func() id.Record { return id.New[id.RecordKind](now) }})
 	// The API treats records without a time as current. In a file they are from
 	// the past, at an unknown time.
 	reader := strictjson.Read(object, &fields)

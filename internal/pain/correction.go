@@ -74,7 +74,7 @@ func (c *Correction) readReplacement(r *strictjson.Reader, fields *fault.Fields,
 	c.New.Aliases = in.Aliases.Version()
 	c.New.CreatedAt = in.Now.UTC().Truncate(time.Second)
 	c.New.RecordedAt = readRecordedAt(r, in, c.Old.RecordedAt)
-	c.New.readValue(r, fields, in.Aliases, nil)
+	c.New.readValue(r, fields, in)
 	if present, _ := r.Has("notes"); present {
 		c.New.Notes = readText(r, "notes", recordNotesProblem)
 	}

@@ -51,7 +51,7 @@ type kind[T any] struct {
 
 // rules is a kind of any T.
 type rules interface {
-	value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases, known knownValues) (_ Value, made any)
+	value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases, known KnownValues) (_ Value, made any)
 	appendSchema(b []byte, stored bool) []byte
 	columns() []Column
 	appendCells(row []Cell, stored Value, safe bool) ([]Cell, error)
@@ -61,9 +61,25 @@ type rules interface {
 // strings.
 var rooms = sync.Pool{New: func() any { return new(make([]byte, 0, 1024)) }}
 
-// knownValues are the valid values of a batch so far, by their rules and the text
-// that was sent. Many are equal, such as scores, and are read only once.
-type knownValues map[sentValue]knownValue
+// KnownValues are valid values of a batch or a file so far, by their rules and the
+// text that was sent. Many are equal, such as scores, and are read only once. The
+// aliases must be the same for all.
+type KnownValues map[sentValue]knownValue
+
+// Values that are longer than longestKnown are hardly ever equal, and if there are
+// mostKnown, there are few equal ones.
+const longestKnown, mostKnown = 1 << 10, 5000
+
+// add keeps a value, and forgets the others if they have become too many.
+func (known KnownValues) add(sent sentValue, v knownValue) {
+	if len(sent.text) > longestKnown {
+		return
+	}
+	if len(known) == mostKnown {
+		clear(known)
+	}
+	known[sent] = v
+}
 
 type sentValue struct {
 	kind rules
@@ -77,7 +93,7 @@ type knownValue struct {
 
 // value reads and checks a value sent by a caller. It returns it in both forms,
 // or nothing if there are errors.
-func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases, known knownValues) (_ Value, made any) {
+func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases, known KnownValues) (_ Value, made any) {
 	old, again := known[sentValue{k, string(value.Raw())}]
 	if again && k.deriveOn == nil {
 		return old.Value, old.read
@@ -104,7 +120,7 @@ func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, a
 	*room = appendMembers((*room)[:0], k.members, v)
 	now.Value = Value{string(*room)}
 	if known != nil && !again {
-		known[sentValue{k, string(value.Raw())}] = now
+		known.add(sentValue{k, string(value.Raw())}, now)
 	}
 	return now.Value, v
 }

@@ -75,20 +75,22 @@ type Intake struct {
 	Now       time.Time
 	// Aliases are those of the organisation; nil means none.
 	Aliases *Aliases
+	// Known, if it is not nil, saves reading equal values again.
+	Known KnownValues
 }
 
 // NewRecord creates a record from a JSON object. Errors are added to fields;
 // the record is only valid if there are none.
 func NewRecord(o *strictjson.Object, fields *fault.Fields, in Intake) Record {
 	r := strictjson.Read(o, fields)
-	return newRecord(&r, fields, in, nil)
+	return newRecord(&r, fields, in)
 }
 
-func newRecord(r *strictjson.Reader, fields *fault.Fields, in Intake, known knownValues) Record {
+func newRecord(r *strictjson.Reader, fields *fault.Fields, in Intake) Record {
 	record := Record{PatientID: in.PatientID, Status: Final, CreatedAt: in.Now.UTC().Truncate(time.Second), Aliases: in.Aliases.Version()}
 	record.Type = readDataType(r)
 	record.RecordedAt = readRecordedAt(r, in, truncate(in.Now))
-	record.readValue(r, fields, in.Aliases, known)
+	record.readValue(r, fields, in)
 	record.Notes = readText(r, "notes", recordNotesProblem)
 	record.Source = readOneOf(r, "source", recordSources)
 	record.Author = readLine(r, "author", maxShort)
@@ -118,7 +120,7 @@ func readDataType(r *strictjson.Reader) DataType {
 
 // readValue reads the value by the rules of the record's type. It is empty for an
 // unknown type.
-func (r *Record) readValue(from *strictjson.Reader, fields *fault.Fields, aliases *Aliases, known knownValues) {
+func (r *Record) readValue(from *strictjson.Reader, fields *fault.Fields, in Intake) {
 	r.Value, r.made = Value{}, madeMedication{}
 	value, ok := from.Value("value")
 	if !ok {
@@ -127,7 +129,7 @@ func (r *Record) readValue(from *strictjson.Reader, fields *fault.Fields, aliase
 	}
 	if r.Type.valid() {
 		var made any
-		r.Value, made = kinds[r.Type].value(value, fields, DateOf(r.RecordedAt), aliases, known)
+		r.Value, made = kinds[r.Type].value(value, fields, DateOf(r.RecordedAt), in.Aliases, in.Known)
 		if medication, ok := made.(*Medication); ok {
 			r.made = madeMedication{r.Value, medication}
 		}

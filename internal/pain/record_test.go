@@ -2,10 +2,12 @@ package pain
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 )
 
@@ -221,5 +223,28 @@ func TestEqualValuesOfABatch(t *testing.T) {
 	_, _, err = NewRecords(parse(t, `{"records":[`+bodies[0]+","+wrong+","+bodies[0]+","+wrong+`]}`), testIntake)
 	if got := noted(t, err); len(got) != 2 {
 		t.Errorf("faults %q", got)
+	}
+}
+
+// The values that are kept for a file are limited in number and length.
+func TestKnownValuesAreFew(t *testing.T) {
+	known := KnownValues{}
+	for i := range mostKnown + 10 {
+		known.add(sentValue{&painScores, strconv.Itoa(i)}, knownValue{})
+	}
+	if len(known) != 10 {
+		t.Errorf("%d values are kept", len(known))
+	}
+	known.add(sentValue{&notes, strings.Repeat("x", longestKnown+1)}, knownValue{})
+	if len(known) != 10 {
+		t.Error("a long value is kept")
+	}
+	in := testIntake
+	in.Known = KnownValues{}
+	for range 2 {
+		record := NewRecord(parse(t, `{"data_type":"pain_scores","recorded_at":"2024-05-01","value":{"score":4}}`), new(fault.Fields), in)
+		if record.Value.JSON() != `{"scale":"nrs","score":4,"aspect":"current","recall":"now","derived":{"normalized":4,"severity":"moderate","scheme":"default"}}` || len(in.Known) != 1 {
+			t.Errorf("%s, %d values are kept", record.Value.JSON(), len(in.Known))
+		}
 	}
 }

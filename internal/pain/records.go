@@ -15,7 +15,7 @@ func NewRecords(body *strictjson.Object, in Intake) (records []Record, batch boo
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
 	if batch, _ = r.Has("records"); !batch {
-		record := newRecord(&r, &fields, in, nil)
+		record := newRecord(&r, &fields, in)
 		if err := fields.Err(); err != nil {
 			return nil, false, err
 		}
@@ -27,11 +27,11 @@ func NewRecords(body *strictjson.Object, in Intake) (records []Record, batch boo
 		r.Fault("records", "must have from 1 to 1000 records.")
 	case ok:
 		records = make([]Record, 0, list.Len())
-		known := knownValues{}
+		in.Known = KnownValues{}
 		for _, v := range list.All() {
 			if o, isObject := v.AsObject(); isObject {
 				one := strictjson.Read(o, &fields)
-				records = append(records, newRecord(&one, &fields, in, known))
+				records = append(records, newRecord(&one, &fields, in))
 			} else {
 				v.Fault(&fields, "must be an object.")
 			}
