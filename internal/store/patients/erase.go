@@ -9,6 +9,10 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
+// whereMergedInto selects the patients that were merged into one. The condition is
+// written so that SQLite uses the index by that patient, and then the primary key.
+const whereMergedInto = ` WHERE org_no = $1 AND patient_no IN (SELECT patient_no FROM patient_gone WHERE org_no = $1 AND merged_into = $2)`
+
 // Erasing locks a patient that is to be erased. ids has the patient first, and
 // then those that were merged into it, which are erased with it.
 func (o Org) Erasing(tx engine.Tx, patientID id.Patient) (no int64, ids []id.Patient, err error) {
@@ -16,7 +20,7 @@ func (o Org) Erasing(tx engine.Tx, patientID id.Patient) (no int64, ids []id.Pat
 		return 0, nil, err
 	}
 	ids = []id.Patient{patientID}
-	err = tx.Query(`SELECT id FROM patient_gone WHERE org_no = $1 AND merged_into = $2 ORDER BY patient_no`, func(r engine.Row) error {
+	err = tx.Query(`SELECT id FROM patient_gone`+whereMergedInto+` ORDER BY patient_no`, func(r engine.Row) error {
 		merged, err := id.FromBytes[id.PatientKind](r.Raw(0))
 		ids = append(ids, merged)
 		return err
@@ -40,10 +44,10 @@ func (o Org) EraseRows(tx engine.Tx, no int64, ids []id.Patient, at time.Time) (
 		tx.Last(engine.Stmt{SQL: `DELETE FROM ` + table + ` WHERE org_no = $1 AND patient_no = $2`, Args: []any{int64(o.org), no}})
 	}
 	for _, each := range ids {
-		tx.Last(engine.Stmt{SQL: `DELETE FROM import_key WHERE org_no = $1 AND patient_id = $2`, Args: []any{int64(o.org), each.Bytes()}})
+		tx.Last(engine.Stmt{SQL: `DELETE FROM import_key` + whereKeyOf, Args: []any{int64(o.org), each.Bytes()}})
 	}
 	tx.Last(
-		engine.Stmt{SQL: `UPDATE patient_gone SET kind = $3, merged_into = NULL, gone_at = $4 WHERE org_no = $1 AND merged_into = $2`,
+		engine.Stmt{SQL: `UPDATE patient_gone SET kind = $3, merged_into = NULL, gone_at = $4` + whereMergedInto,
 			Args: []any{int64(o.org), ids[0].Bytes(), int64(goneErased), engine.Millis(at)}},
 		o.recordGone(no, ids[0], id.Patient{}, at),
 	)

@@ -332,14 +332,22 @@ func (o Org) createAs(tx engine.Tx, one pain.Identifier, put *Put) (created bool
 	return true, nil
 }
 
+// withIdentifier and withValue select the patients with an identifier, and those
+// with its value in any system. The join makes SQLite use the index by value, and
+// then the primary key.
+const (
+	withIdentifier = `SELECT patient_no FROM patient_identifier WHERE org_no = $1 AND value = $2 AND system = $3`
+	withValue      = `SELECT i.patient_no FROM patient_identifier v JOIN patient_identifier i ON i.org_no = v.org_no AND i.system = v.system AND i.value = v.value
+		WHERE v.org_no = $1 AND v.value = $2`
+)
+
 // IdentifiedPatients calls each for the patients with an identifier, in order
 // of creation. A system of "" stands for any. A patient may have the value in
 // several systems, and is passed once.
 func (o Org) IdentifiedPatients(ctx context.Context, one pain.Identifier, each func(PatientItem)) error {
-	numbers := `SELECT i.patient_no FROM patient_identifier i WHERE i.org_no = $1 AND i.value = $2`
-	args := []any{int64(o.org), one.Value}
+	numbers, args := withValue, []any{int64(o.org), one.Value}
 	if one.System != "" {
-		numbers, args = numbers+` AND i.system = $3`, append(args, one.System)
+		numbers, args = withIdentifier, append(args, one.System)
 	}
 	if one.System == "" || one.System == pain.ExternalSystem { // or it was imported before there were identifiers
 		key := ExternalKey(one.Value)

@@ -30,7 +30,11 @@ type ImportedPatient struct {
 const (
 	insertImportKey = `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
 	selectImportKey = `SELECT content FROM import_key WHERE org_no = $1 AND key_hash = $2`
-	keysOfPatient   = `SELECT key_hash, content FROM import_key WHERE org_no = $1 AND patient_id = $2`
+	// The join makes SQLite use the index by patient, and then the primary key.
+	keysOfPatient = `SELECT k.key_hash, k.content FROM import_key i JOIN import_key k ON k.org_no = i.org_no AND k.key_hash = i.key_hash
+		WHERE i.org_no = $1 AND i.patient_id = $2`
+	// whereKeyOf selects the keys of a patient in the same way.
+	whereKeyOf = ` WHERE org_no = $1 AND key_hash IN (SELECT key_hash FROM import_key WHERE org_no = $1 AND patient_id = $2)`
 )
 
 // standing is how a line relates to what is stored.

@@ -229,8 +229,8 @@ func (m *merge) leave() {
 	ids := []any{int64(m.org), m.from.ID.Bytes(), m.into.ID.Bytes()}
 	m.tx.Last(
 		engine.Stmt{SQL: `UPDATE patient_identifier SET patient_no = $3 WHERE org_no = $1 AND patient_no = $2`, Args: []any{int64(m.org), m.from.no, m.into.no}},
-		engine.Stmt{SQL: `UPDATE import_key SET patient_id = $3 WHERE org_no = $1 AND patient_id = $2`, Args: ids},
-		engine.Stmt{SQL: `UPDATE patient_gone SET merged_into = $3 WHERE org_no = $1 AND merged_into = $2`, Args: ids},
+		engine.Stmt{SQL: `UPDATE import_key SET patient_id = $3` + whereKeyOf, Args: ids},
+		engine.Stmt{SQL: `UPDATE patient_gone SET merged_into = $3` + whereMergedInto, Args: ids},
 		m.recordGone(m.from.no, m.from.ID, m.into.ID, m.line.At),
 	)
 	m.tx.Last(m.leaveHole(m.from.no)...)

@@ -378,13 +378,14 @@ func (o Org) History(ctx context.Context, patientID id.Patient, recordID id.Reco
 }
 
 // chainOfRecord follows a record to those it corrects and to those that correct
-// it. A record is corrected at most once.
+// it. A record is corrected at most once. In a CROSS JOIN, SQLite reads the first
+// table first, and finds the rows of the second one by their keys.
 const chainOfRecord = `WITH RECURSIVE older (id, corrects) AS (
 		SELECT id, corrects FROM clinical_record WHERE org_no = $1 AND id = $3
 			AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
-		UNION ALL SELECT r.id, r.corrects FROM older o JOIN clinical_record r ON r.org_no = $1 AND r.id = o.corrects
+		UNION ALL SELECT r.id, r.corrects FROM older o CROSS JOIN clinical_record r WHERE r.org_no = $1 AND r.id = o.corrects
 	), newer (id) AS (
 		SELECT id FROM older WHERE id = $3
-		UNION ALL SELECT r.id FROM newer n JOIN clinical_record r ON r.org_no = $1 AND r.corrects = n.id
+		UNION ALL SELECT r.id FROM newer n CROSS JOIN clinical_record r WHERE r.org_no = $1 AND r.corrects = n.id
 	)
-	SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND id IN (SELECT id FROM older UNION SELECT id FROM newer)`
+	SELECT ` + recordColumns + ` FROM (SELECT id AS chained FROM older UNION SELECT id FROM newer) AS chain CROSS JOIN clinical_record WHERE org_no = $1 AND id = chained`

@@ -13,6 +13,11 @@ import (
 // called before anything is locked.
 func (o Org) HoldQueue(tx engine.Tx) error { return tx.Many(o.lockQueue()...) }
 
+// selectOfType selects the reports of a type, or the exports. The condition is
+// written so that SQLite uses the index by type, and then the primary key.
+const selectOfType = `SELECT ` + reportColumns + ` FROM report
+	WHERE org_no = $1 AND report_no IN (SELECT report_no FROM report WHERE org_no = $1 AND report_type = $2) /*FOR UPDATE*/`
+
 // About returns the reports that may contain data of patients: those about one
 // of them, and all those that list patients. A report created before a patient
 // may have been generated afterwards. On PostgreSQL it locks them.
@@ -21,7 +26,7 @@ func (o Org) About(tx engine.Tx, patients []id.Patient) (list []Report, err erro
 		if !declared.AboutPatient && !declared.ListsPatients {
 			continue
 		}
-		if err := tx.Query(`SELECT `+reportColumns+` FROM report WHERE org_no = $1 AND report_type = $2 /*FOR UPDATE*/`, func(r engine.Row) error {
+		if err := tx.Query(selectOfType, func(r engine.Row) error {
 			rep, err := scanReport(r)
 			if declared.ListsPatients || slices.Contains(patients, rep.Patient) {
 				list = append(list, rep)
@@ -48,11 +53,11 @@ func (o Org) EraseReports(tx engine.Tx, list []Report) {
 // are lost.
 func (o Org) EraseExports(tx engine.Tx) (erased int, err error) {
 	var list []Export
-	if err := tx.Query(`SELECT `+reportColumns+` FROM report WHERE org_no = $1 AND report_type = 100 /*FOR UPDATE*/`, func(r engine.Row) error {
+	if err := tx.Query(selectOfType, func(r engine.Row) error {
 		x, err := scanExport(r)
 		list = append(list, x)
 		return err
-	}, int64(o.org)); err != nil {
+	}, int64(o.org), int64(exportType)); err != nil {
 		return 0, err
 	}
 	for i := range list {
