@@ -40,8 +40,7 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 		fmt.Fprintf(e.Stdout, "%s is intact: %s\n", file, inWords(sum))
 		return nil
 	}
-	// Not openStore, which would create a missing database.
-	s, err := store.Open(ctx, sc)
+	s, err := openExisting(ctx, sc)
 	if err != nil {
 		return err
 	}

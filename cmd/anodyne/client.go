@@ -23,14 +23,18 @@ import (
 )
 
 func runClient(ctx context.Context, e cli.Env, args []string) error {
-	return cli.Dispatch(ctx, e, "client", args, []cli.Command{
+	return cli.Dispatch(ctx, e, "client", args, clientCommands())
+}
+
+func clientCommands() []cli.Command {
+	return []cli.Command{
 		{Name: "create", Summary: "register an application and print its ID and secret", Run: clientCreate},
 		{Name: "list", Summary: "list clients", Run: clientList},
 		{Name: "rotate", Summary: "create a new secret for a client; the old one stays valid for a while", Run: clientRotate},
 		{Name: "keys", Summary: "list, add and remove the public keys of a client", Run: clientKeys},
 		{Name: "revoke", Summary: "revoke a client and all its tokens", Run: clientRevoke},
 		{Name: "tier", Summary: "change the rate-limit tier of a client", Run: clientTier},
-	})
+	}
 }
 
 // storeCommand holds what the commands that change clients and members share.
@@ -39,10 +43,11 @@ type storeCommand struct {
 	fs   *flag.FlagSet
 	json *bool
 	e    cli.Env
+	open func(context.Context, config.Config) (*store.Store, error)
 }
 
 func newStoreCommand(e cli.Env, group, name, synopsis string) *storeCommand {
-	c := &storeCommand{fs: cli.Flags(e, group+" "+name, group+" "+synopsis), e: e}
+	c := &storeCommand{fs: cli.Flags(e, group+" "+name, group+" "+synopsis), e: e, open: openStore}
 	c.cfg.Store(c.fs)
 	c.json = c.fs.Bool("json", false, "print only JSON")
 	return c
@@ -50,7 +55,7 @@ func newStoreCommand(e cli.Env, group, name, synopsis string) *storeCommand {
 
 // run opens the database, calls fn with it, and prints the result.
 func (c *storeCommand) run(ctx context.Context, fn func(store.System) (any, func(io.Writer), error)) error {
-	s, err := openStore(ctx, c.cfg)
+	s, err := c.open(ctx, c.cfg)
 	if err != nil {
 		return err
 	}
@@ -107,7 +112,8 @@ func tierLimits() string {
 }
 
 func clientCreate(ctx context.Context, e cli.Env, args []string) error {
-	c := newStoreCommand(e, "client", "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once; only its hash is stored.")
+	c := newStoreCommand(e, "client", "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once; only its hash is stored. Creates the database if it does not exist.")
+	c.open = createStore
 	name := c.fs.String("name", "", "`name` of the application (required)")
 	org := c.fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	tier := c.fs.String("tier", access.Standard.String(), "requests an hour: "+tierLimits())

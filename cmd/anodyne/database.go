@@ -27,10 +27,36 @@ func commandLog() *slog.Logger {
 	}))
 }
 
-// openStore opens the database for a command that runs beside a server. It
-// creates a new database, but does not migrate an old one, because a server of
-// the older version may be running on it.
+// openStore opens the database for a command that runs beside a server. It does
+// not create a missing one, because then a mistyped address would pass for an
+// intact database, and does not migrate an old one, because a server of the older
+// version may be running on it.
 func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
+	cfg.Finish()
+	sc, err := cfg.Opening(commandLog())
+	if err != nil {
+		return nil, err
+	}
+	return openExisting(ctx, sc)
+}
+
+// openExisting is openStore for a configuration that is complete.
+func openExisting(ctx context.Context, sc store.Config) (*store.Store, error) {
+	s, err := store.Open(ctx, sc)
+	if errors.Is(err, engine.ErrEmpty) {
+		err = noDatabase(sc)
+	}
+	return s, err
+}
+
+// noDatabase reports a database that does not exist or is empty.
+func noDatabase(sc store.Config) error {
+	return fmt.Errorf("there is no Anodyne database at %s; check --database, or create the database with: anodyne migrate", config.HidePassword(sc.Database))
+}
+
+// createStore is openStore for commands that may be the first ones: it creates a
+// missing database.
+func createStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	cfg.Finish()
 	sc, err := cfg.Opening(commandLog())
 	if err != nil {

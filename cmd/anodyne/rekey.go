@@ -27,6 +27,9 @@ func runRekey(ctx context.Context, e cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if engine.MustExist(sc.Database) != nil {
+		return noDatabase(sc)
+	}
 	var fresh *seal.Key
 	if *keyFile != "" {
 		if fresh, err = config.ReadKey("new-key-file", *keyFile); err != nil {

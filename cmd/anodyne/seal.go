@@ -10,14 +10,17 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
-	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
 func runSeal(ctx context.Context, e cli.Env, args []string) error {
-	return cli.Dispatch(ctx, e, "seal", args, []cli.Command{
+	return cli.Dispatch(ctx, e, "seal", args, sealCommands())
+}
+
+func sealCommands() []cli.Command {
+	return []cli.Command{
 		{Name: "accept", Summary: "accept audit logs that differ from the record of the nodes, after an intended restore", Run: sealAccept},
-	})
+	}
 }
 
 func sealAccept(ctx context.Context, e cli.Env, args []string) error {
@@ -40,13 +43,12 @@ func sealAccept(ctx context.Context, e cli.Env, args []string) error {
 	if *org != "" {
 		a.Organizations = []string{*org}
 	}
-	// Not openStore, which would create a missing database.
 	cfg.Finish()
 	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, sc)
+	s, err := openExisting(ctx, sc)
 	if err != nil {
 		return err
 	}

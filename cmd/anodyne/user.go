@@ -19,19 +19,24 @@ import (
 )
 
 func runUser(ctx context.Context, e cli.Env, args []string) error {
-	return cli.Dispatch(ctx, e, "user", args, []cli.Command{
+	return cli.Dispatch(ctx, e, "user", args, userCommands())
+}
+
+func userCommands() []cli.Command {
+	return []cli.Command{
 		{Name: "create", Summary: "create a member of an organisation", Run: userCreate},
 		{Name: "list", Summary: "list the members of all organisations", Run: userList},
 		{Name: "reset", Summary: "create a link for setting a new password", Run: userReset},
 		{Name: "role", Summary: "change the role of a member", Run: userRole},
 		{Name: "disable", Summary: "disable a member", Run: userDisable},
 		{Name: "enable", Summary: "enable a disabled member", Run: userEnable},
-	})
+	}
 }
 
 func userCreate(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "user", "create", "create --email ADDRESS --name NAME [flags] <PASSWORD-FILE\n\n"+
-		"Creates a member of an organisation, who can sign in to the portal. The password is read from\nthe first line of standard input, so that other users of this machine cannot see it.")
+		"Creates a member of an organisation, who can sign in to the portal. The password is read from\nthe first line of standard input, so that other users of this machine cannot see it.\nCreates the database if it does not exist.")
+	c.open = createStore
 	fs := c.fs
 	email := fs.String("email", "", "e-mail `address` for signing in (required)")
 	name := fs.String("name", "", "`name` of the member (required)")

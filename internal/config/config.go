@@ -188,7 +188,7 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("--%s: "+format, append([]any{flag}, args...)...))
 	}
 	if !strings.HasPrefix(c.Database, "sqlite:") && !engine.IsPostgres(c.Database) {
-		bad("database", "want sqlite:PATH or postgres://..., not %q", hidePassword(c.Database))
+		bad("database", "want sqlite:PATH or postgres://..., not %q", HidePassword(c.Database))
 	}
 	if _, err := c.Key(); err != nil {
 		errs = append(errs, err)
@@ -280,14 +280,14 @@ func (c *Config) LogHandler(w io.Writer) slog.Handler {
 func Print(w io.Writer, fs *flag.FlagSet) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fs.VisitAll(func(f *flag.Flag) {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Name, hidePassword(f.Value.String()), Variable(f.Name))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Name, HidePassword(f.Value.String()), Variable(f.Name))
 	})
 	return table.Flush()
 }
 
-// hidePassword removes the password from a URL, even if it is invalid, because
-// it is printed in the error.
-func hidePassword(address string) string {
+// HidePassword removes the password from a URL that is printed, even if it is
+// invalid, because then it is printed in the error.
+func HidePassword(address string) string {
 	if !strings.Contains(address, "@") && !strings.Contains(address, "password") {
 		return address
 	}

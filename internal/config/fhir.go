@@ -30,7 +30,7 @@ func (c *Config) fhirBaseProblem() string {
 	}
 	u, err := url.Parse(c.FHIRBase)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.ContainsAny(c.FHIRBase, "?# \"\\|") || strings.HasSuffix(c.FHIRBase, "/") {
-		return fmt.Sprintf("want a URL such as %s, without a user, query, fragment or slash at the end, not %q", fhir.DefaultBase, hidePassword(c.FHIRBase))
+		return fmt.Sprintf("want a URL such as %s, without a user, query, fragment or slash at the end, not %q", fhir.DefaultBase, HidePassword(c.FHIRBase))
 	}
 	return ""
 }

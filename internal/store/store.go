@@ -118,6 +118,9 @@ func Distribute(ctx context.Context, cfg Config) (taken []engine.Migration, plac
 // Open opens the database, which must have been migrated, and the files next to
 // it. The error explains why a database cannot be used with this program.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if err := engine.MustExist(cfg.Database); err != nil {
+		return nil, err
+	}
 	db, err := engine.Open(ctx, cfg.Engine())
 	if err != nil {
 		return nil, err

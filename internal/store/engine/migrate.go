@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -171,8 +172,21 @@ func refuseHalf(tx Tx, restore string) error {
 	return err
 }
 
-// ErrEmpty reports a database without a schema.
-var ErrEmpty = errors.New("the database is empty; run: anodyne migrate")
+// ErrEmpty reports a database that does not exist or has no schema.
+var ErrEmpty = errors.New("the database does not exist or is empty; run: anodyne migrate")
+
+// MustExist returns [ErrEmpty] if the file of a SQLite database is missing. [Open]
+// would create it.
+func MustExist(database string) error {
+	path, ok := strings.CutPrefix(database, "sqlite:")
+	if !ok || path == "" {
+		return nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ErrEmpty
+	}
+	return nil
+}
 
 var errNotMigrated = errors.New("the database schema is not up to date; run: anodyne migrate")
 
