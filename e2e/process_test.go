@@ -97,13 +97,22 @@ func start(tb testing.TB, prepare func(*exec.Cmd), args ...string) *process {
 	return p
 }
 
-// tail keeps a failure readable.
+// tail keeps a failure readable: it returns the end of a log, and the first errors
+// before.
 func tail(text string) string {
-	const most = 8 << 10
-	if len(text) > most {
-		return "...\n" + text[len(text)-most:]
+	const most, errors = 8 << 10, 10
+	if len(text) <= most {
+		return text
 	}
-	return text
+	var kept strings.Builder
+	n := 0
+	for line := range strings.Lines(text[:len(text)-most]) {
+		if strings.Contains(line, "level=ERROR") && n < errors {
+			kept.WriteString(line)
+			n++
+		}
+	}
+	return kept.String() + "...\n" + text[len(text)-most:]
 }
 
 // await waits for a line of the log; the process must not end before.

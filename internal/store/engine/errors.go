@@ -83,7 +83,7 @@ func postgresError(err error) error {
 			return fault.Away("The database took too long.", err)
 		case pg.Code[:2] == "58":
 			return fault.Away("The database's disk is failing.", err)
-		case pg.Code[:2] == "08", pg.Code[:2] == "53", pg.Code[:2] == "57", lostInTransaction(pg):
+		case pg.Code[:2] == "08", pg.Code[:2] == "53", pg.Code[:2] == "57", lostWorker(pg):
 			return fault.Away("The database is not available.", err)
 		}
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,13 +22,31 @@ func isRemote(err error) bool {
 		return false
 	}
 	const protocolViolation = "08P01"
-	return pg.Code[:2] == "08" && pg.Code != protocolViolation || lostInTransaction(pg) || strings.Contains(pg.Where, "while executing command on ")
+	return pg.Code[:2] == "08" && pg.Code != protocolViolation || lostWorker(pg) || onWorker(pg)
 }
 
-// lostInTransaction reports whether a worker was lost during a transaction. Citus
-// has no code of its own for that.
-func lostInTransaction(pg *pgconn.PgError) bool {
-	return pg.Code == "XX000" && strings.HasPrefix(pg.Message, "failure on connection marked as essential")
+// onWorker reports whether an error occurred on a worker.
+func onWorker(pg *pgconn.PgError) bool {
+	return strings.Contains(pg.Where, "while executing command on ")
+}
+
+// lostWorker reports whether a worker was lost during a statement or a
+// transaction. Citus often has no code for that, and only passes on what libpq says.
+func lostWorker(pg *pgconn.PgError) bool {
+	const internalError = "XX000"
+	begins := func(text string) bool { return strings.HasPrefix(pg.Message, text) }
+	return pg.Code == internalError && (begins("failure on connection marked as essential") || onWorker(pg) && slices.ContainsFunc(lostConnection, begins))
+}
+
+// lostConnection is how libpq's messages about a lost connection begin.
+var lostConnection = []string{
+	"server closed the connection unexpectedly",
+	"could not receive data from server",
+	"could not send data to server",
+	"no connection to the server",
+	"connection not open",
+	"SSL SYSCALL error",
+	"SSL connection has been closed unexpectedly",
 }
 
 // noteRemote records that a worker is unavailable.
