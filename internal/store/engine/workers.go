@@ -31,15 +31,23 @@ func onWorker(pg *pgconn.PgError) bool {
 }
 
 // lostWorker reports whether a worker was lost during a statement or a
-// transaction. Citus often has no code for that, and only passes on what libpq says.
+// transaction. Citus often has no code for that, and may only pass on what libpq says.
 func lostWorker(pg *pgconn.PgError) bool {
 	const internalError = "XX000"
 	begins := func(text string) bool { return strings.HasPrefix(pg.Message, text) }
-	return pg.Code == internalError && (begins("failure on connection marked as essential") || onWorker(pg) && slices.ContainsFunc(lostConnection, begins))
+	return pg.Code == internalError && (slices.ContainsFunc(lostByCitus, begins) || onWorker(pg) && slices.ContainsFunc(lostByLibpq, begins))
 }
 
-// lostConnection is how libpq's messages about a lost connection begin.
-var lostConnection = []string{
+// lostByCitus and lostByLibpq are how messages about a lost worker begin. As no
+// constraint is deferred, a commit fails on a worker only if that is lost.
+var lostByCitus = []string{
+	"failure on connection marked as essential",
+	"could not commit transaction for shard",
+	"could not connect to any active placements",
+	"execution cannot recover from multiple connection failures",
+}
+
+var lostByLibpq = []string{
 	"server closed the connection unexpectedly",
 	"could not receive data from server",
 	"could not send data to server",
