@@ -26,8 +26,10 @@ type endpoint struct {
 	// due is the time of the next known retry that is not dispatched, or zero.
 	// looked is what the store reported when everything due was dispatched.
 	// waits is set if there is work that must wait for results to be stored.
+	// stored counts how often some were.
 	due, looked time.Time
 	waits       bool
+	stored      int
 	// taken is the position up to which all entries are dispatched or not
 	// subscribed; written is the part of it that is stored.
 	taken, written journal.Pos
@@ -165,11 +167,16 @@ func (e *endpoint) takeDue(now time.Time) (due bool, next time.Time) {
 }
 
 // look records that everything due according to the store is dispatched, or
-// waits for results to be stored.
-func (e *endpoint) look(due time.Time, waits bool) {
+// waits for results to be stored. It reports whether to look again, because some
+// were stored since the beginning, when their number was before.
+func (e *endpoint) look(due time.Time, waits bool, before int) (again bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if waits && e.stored != before {
+		return true
+	}
 	e.looked, e.waits = due, waits
+	return false
 }
 
 // news reports whether the store has due work that was not processed yet.
@@ -217,11 +224,12 @@ func (e *endpoint) successes() int {
 	return e.answered
 }
 
-// busy returns the deliveries dispatched again.
-func (e *endpoint) busy() map[id.Delivery]struct{} {
+// busy returns the deliveries dispatched again, and how often results were
+// stored.
+func (e *endpoint) busy() (retrying map[id.Delivery]struct{}, stored int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return maps.Clone(e.retrying)
+	return maps.Clone(e.retrying), e.stored
 }
 
 // pass records that all entries up to a position were processed, and all
@@ -298,6 +306,7 @@ func (e *endpoint) wrote(results []*result, pos journal.Pos) (waited bool) {
 		}
 	}
 	e.written = max(e.written, pos)
+	e.stored++
 	waited, e.waits = e.waits, false
 	return waited
 }

@@ -105,7 +105,7 @@ func (w *Worker) handEvents(ctx context.Context, e *endpoint) (more bool, err er
 // more is set if others can be started at once.
 func (w *Worker) handRetries(ctx context.Context, e *endpoint) (more bool, err error) {
 	// A delivery whose result is stored while we read would look due.
-	busy := e.busy()
+	busy, stored := e.busy()
 	work, held, err := w.work(ctx, e, retriesAtOnce, 0)
 	if err != nil {
 		return false, err
@@ -137,10 +137,7 @@ func (w *Worker) handRetries(ctx context.Context, e *endpoint) (more bool, err e
 		}
 		more, waits = more || looked, waits || !looked
 	}
-	if !more {
-		e.look(work.Due, waits)
-	}
-	return more, nil
+	return more || e.look(work.Due, waits, stored), nil
 }
 
 // work reads from the store, for a few endpoints at a time, because the
