@@ -96,7 +96,7 @@ func nextRelease(t *testing.T) (prepare func(*exec.Cmd), version int) {
 	replace := map[string]string{}
 	step := filepath.Join(t.TempDir(), "next.sql")
 	write(t, step, []byte("ALTER TABLE patient ADD COLUMN ward TEXT NOT NULL DEFAULT '';\n"))
-	for _, engine := range storetest.Engines {
+	for _, engine := range []string{storetest.SQLite, storetest.Postgres} { // also in a run on Citus
 		dir, err := filepath.Abs("../internal/store/engine/migrations/" + engine)
 		if err != nil {
 			t.Fatal(err)
