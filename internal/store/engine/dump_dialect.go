@@ -1,5 +1,7 @@
 package engine
 
+import "strings"
+
 // DumpDialect holds the parts of SQL for backups that differ between the
 // engines.
 type DumpDialect struct {
@@ -26,9 +28,12 @@ type DumpDialect struct {
 	takeTime []string
 }
 
-// settingsDumped excludes the mark of a restore in progress, the indexes that it
-// has to create, and the number of the database's life, which ends with a restore.
-const settingsDumped = `SELECT name, value FROM setting WHERE name NOT IN ('restoring', 'unindexed', 'life')`
+// notRestored lists the settings that are in no backup: the mark of a restore in
+// progress, the indexes that it has to create, and the number of the database's
+// life, which ends with a restore.
+var notRestored = []string{"restoring", "unindexed", LifeSetting}
+
+var settingsDumped = `SELECT name, value FROM setting WHERE name NOT IN ('` + strings.Join(notRestored, "', '") + `')`
 
 var sqliteDump = DumpDialect{
 	columns: `SELECT t.name, c.name, lower(c.type), c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,102 @@ func TestLoadingAnOlderSchema(t *testing.T) {
 			tables := []engine.Table{{Name: "org; DROP TABLE org", Key: []string{"org_no"}}}
 			if _, err := engine.StartLoading(t.Context(), cfg.Engine(), engine.SchemaVersion(), tables); err == nil {
 				t.Error("a name that is none was taken")
+			}
+		})
+	}
+}
+
+// A restore of an older backup that ends after the migration starts over, and
+// leaves the schema of a new database.
+func TestLoadingAnOlderSchemaAgain(t *testing.T) {
+	tables := []engine.Table{{Name: "org", Key: []string{"org_no"}, Columns: []engine.Column{{Name: "org_no", Type: engine.Integer}}}}
+	for _, kind := range storetest.Engines {
+		t.Run(kind, func(t *testing.T) {
+			cfg := empty(t, kind)
+			load := func(restore string, schema int64) store.Config {
+				t.Helper()
+				cfg := cfg
+				cfg.Restore = restore
+				l, err := engine.StartLoading(t.Context(), cfg.Engine(), schema, tables)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(l.Finish(t.Context(), nil, nil, nil), l.Close()); err != nil {
+					t.Fatal(err)
+				}
+				storetest.Must[[]engine.Migration](t)(store.Migrate(t.Context(), cfg))
+				return cfg
+			}
+			s := storetest.Must[*store.Store](t)(store.Open(t.Context(), load("first", 3)))
+			who := storetest.Client(t, s, "North")
+			storetest.AddPatient(t, s.For(&who), "Arlo Finch")
+			if err := s.Close(); err != nil { // it does not end the restore
+				t.Fatal(err)
+			}
+			load("second", 3)
+			s = storetest.Start(t, load("third", engine.SchemaVersion()))
+			if err := s.System().EndRestore(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := storetest.Number(t, s, `SELECT count(*) FROM patient`) + storetest.Number(t, s, `SELECT count(*) FROM org`); n != 0 {
+				t.Errorf("%d rows of the first restore are left", n)
+			}
+			fresh := storetest.Open(t, kind)
+			for what, sql := range schemaSQL {
+				got, want := storetest.Texts(t, s, schemaColumns[what], sql[kind]), storetest.Texts(t, fresh, schemaColumns[what], sql[kind])
+				if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+					t.Errorf("%s: got %q, want %q", what, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A restore runs no SQL of a backup, and a backup cannot pose as a restore.
+func TestLoadingSettingsOfARestore(t *testing.T) {
+	setting := engine.Table{Name: "setting", Key: []string{"name"}, Columns: []engine.Column{{Name: "name", Type: engine.Text}, {Name: "value", Type: engine.Bytes}}}
+	sql := []byte(`["CREATE TABLE ran (n BIGINT)"]`)
+	for _, kind := range storetest.Engines {
+		t.Run(kind, func(t *testing.T) {
+			cfg := empty(t, kind)
+			cfg.Restore = "of a test"
+			l, err := engine.StartLoading(t.Context(), cfg.Engine(), engine.SchemaVersion(), []engine.Table{setting})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for _, name := range []string{"restoring", "unindexed", engine.LifeSetting} {
+				rows := [][]any{{"harmless " + name, sql}, {name, sql}}
+				err := l.Load(t.Context(), setting, func() ([]any, int, error) {
+					if len(rows) == 0 {
+						return nil, 0, io.EOF
+					}
+					row := rows[0]
+					rows = rows[1:]
+					return row, len(sql), nil
+				})
+				if err == nil || !strings.Contains(err.Error(), "the setting "+name) {
+					t.Errorf("%s: %v, want it refused", name, err)
+				}
+			}
+			if kind == storetest.SQLite { // the setting is its own
+				return
+			}
+			if err := l.Write(t.Context(), func(tx engine.Tx) error {
+				_, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ('unindexed', $1)`, sql)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Finish(t.Context(), nil, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			if storetest.AskPostgres(t, cfg.Database, `SELECT to_regclass('ran') IS NOT NULL`) {
+				t.Error("the SQL of the setting was run")
 			}
 		})
 	}

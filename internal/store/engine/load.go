@@ -42,11 +42,7 @@ func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (
 	if err := checkNames(list); err != nil {
 		return nil, err
 	}
-	var judge func(Tx) error
-	if !IsPostgres(cfg.Database) { // a migration may need the indexes that an interrupted restore has dropped
-		judge = func(tx Tx) error { return startOver(tx, &sqliteDialect) }
-	}
-	if _, err := migrateTo(ctx, cfg, schema, judge); err != nil {
+	if _, err := migrateTo(ctx, cfg, schema, func(tx Tx, d *Dialect, have int64) (int64, error) { return clearFor(tx, d, have, schema) }); err != nil {
 		return nil, err
 	}
 	cfg.Registry = nil
@@ -120,14 +116,47 @@ func (l *Loading) mustBeEmpty(tx Tx) error {
 	return nil
 }
 
+// clearFor prepares what an interrupted restore left for the migration to the
+// schema of a backup, and returns the version that the database then has. An
+// older backup needs new tables, because migrations have no steps backward.
+func clearFor(tx Tx, d *Dialect, have, schema int64) (int64, error) {
+	begun, err := isMarked(tx)
+	switch {
+	case !begun || err != nil:
+		return have, err
+	case have > schema:
+		return 0, dropTables(tx, d)
+	case d.indexes != "": // the migration may need those that the restore has dropped
+		return have, startOver(tx, d)
+	}
+	return have, nil
+}
+
+// isMarked reports whether a restore has begun and not ended.
+func isMarked(tx Tx) (bool, error) {
+	return One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
+}
+
+// dropTables drops all tables but that of the schema's versions, which it empties.
+func dropTables(tx Tx, d *Dialect) error {
+	list, err := tables(tx, d)
+	if err != nil {
+		return err
+	}
+	var sql []string
+	for _, name := range notDumped {
+		sql = append(sql, "DROP TABLE IF EXISTS "+name)
+	}
+	for _, t := range slices.Backward(list) { // before the tables it refers to
+		sql = append(sql, "DROP TABLE "+t.Name)
+	}
+	return execAll(tx, append(sql, "DELETE FROM schema_version"))
+}
+
 // startOver deletes what an interrupted restore left. SQLite is fast at deleting
 // all rows, and the mark of the restore stays; PostgreSQL has TRUNCATE.
 func startOver(tx Tx, d *Dialect) error {
-	if begun, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {}); !begun || err != nil {
-		return err
-	}
-	definitions, err := droppedIndexes(tx)
-	if err != nil {
+	if begun, err := isMarked(tx); !begun || err != nil {
 		return err
 	}
 	list, err := tables(tx, d)
@@ -140,6 +169,10 @@ func startOver(tx Tx, d *Dialect) error {
 			names[i] = t.Name
 		}
 		_, err := tx.Exec("TRUNCATE " + strings.Join(names, ", "))
+		return err
+	}
+	definitions, err := droppedIndexes(tx)
+	if err != nil {
 		return err
 	}
 	var sql []string
@@ -161,6 +194,7 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	}
 	sql := "INSERT INTO " + t.Name + " (" + strings.Join(columns, ", ") + ")" + l.dialect().withIdentity + " VALUES (" + strings.Join(places, ", ") + ")"
 	insert := Stmt{SQL: sql}
+	next = withoutOurs(t, next)
 	if t.Columns[0].Name == "org_no" && t.Key[0] == "org_no" { // rows of an organisation follow each other
 		insert.Alike = 1
 	}
@@ -182,6 +216,22 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	for range parts { // the reader may be blocked on one
 	}
 	return cmp.Or(err, <-read)
+}
+
+// withoutOurs returns next with an error for settings that a restore keeps for
+// itself. A backup has none of them.
+func withoutOurs(t Table, next func() (row []any, size int, err error)) func() ([]any, int, error) {
+	name := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == "name" })
+	if t.Name != "setting" || name < 0 {
+		return next
+	}
+	return func() ([]any, int, error) {
+		row, size, err := next()
+		if err == nil && slices.Contains(notRestored, fmt.Sprintf("%s", row[name])) {
+			err = fmt.Errorf("the backup has the setting %s, which a backup must not have", row[name])
+		}
+		return row, size, err
+	}
 }
 
 // slices sends the rows that next returns in slices of bounded size, as copies of
@@ -224,7 +274,7 @@ func (l *Loading) slices(ctx context.Context, insert Stmt, next func() (row []an
 // and advances the identity columns past the restored rows.
 func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen func()) error {
 	indexed := make(chan error, 1)
-	go func() { indexed <- l.Write(unhurried(ctx), createIndexes) }()
+	go func() { indexed <- l.Write(unhurried(ctx), l.createIndexes) }()
 	err := l.compare(ctx, list, want, seen)
 	if err = errors.Join(err, <-indexed); err != nil {
 		return err

@@ -32,7 +32,10 @@ func (l *Loading) dropIndexes(tx Tx) error {
 }
 
 // createIndexes creates the indexes that dropIndexes has dropped.
-func createIndexes(tx Tx) error {
+func (l *Loading) createIndexes(tx Tx) error {
+	if l.dialect().indexes == "" {
+		return nil
+	}
 	definitions, err := droppedIndexes(tx)
 	if err != nil {
 		return err

@@ -61,12 +61,12 @@ const createSchemaVersion = `CREATE TABLE IF NOT EXISTS schema_version (
 // steps taken. Nodes that start at the same time wait for each other. Either
 // all steps are applied or none.
 func Migrate(ctx context.Context, cfg Config) (taken []Migration, err error) {
-	return migrateTo(ctx, cfg, SchemaVersion(), func(tx Tx) error { return refuseHalf(tx, cfg.Restore) })
+	return migrateTo(ctx, cfg, SchemaVersion(), func(tx Tx, _ *Dialect, have int64) (int64, error) { return have, refuseHalf(tx, cfg.Restore) })
 }
 
-// migrateTo does so up to a version. judge, if set, examines a database that
-// already has a schema.
-func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) error) (taken []Migration, err error) {
+// migrateTo does so up to a version. judge examines a database that already has a
+// schema, of version have, and returns the version from which to go on.
+func migrateTo(ctx context.Context, cfg Config, version int64, judge func(tx Tx, d *Dialect, have int64) (int64, error)) (taken []Migration, err error) {
 	cfg.Registry = nil // the metrics are registered by the Open that follows
 	db, err := Open(ctx, cfg)
 	if err != nil {
@@ -83,8 +83,12 @@ func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) er
 		if err != nil {
 			return err
 		}
-		if have > 0 && judge != nil {
-			if err := judge(tx); err != nil {
+		distributed, err := isDistributed(tx, db.dialect())
+		if err != nil {
+			return err
+		}
+		if have > 0 {
+			if have, err = judge(tx, db.dialect(), have); err != nil {
 				return err
 			}
 		}
@@ -103,10 +107,9 @@ func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) er
 			}
 			taken = append(taken, step)
 		}
-		if distributed, err := isDistributed(tx, db.dialect()); err != nil || !distributed {
-			return err
+		if distributed {
+			_, err = place(tx)
 		}
-		_, err = place(tx)
 		return err
 	})
 	if err != nil {
