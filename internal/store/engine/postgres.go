@@ -183,13 +183,7 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 		}
 		if err == nil || try == 5 || !retryable(err) {
 			e.drop(err)
-			told := postgresError(err)
-			if isRemote(err) {
-				e.noteRemote(err)
-			} else {
-				e.stuck.note(err, told)
-			}
-			return told
+			return e.told(err)
 		}
 	}
 }

@@ -227,9 +227,7 @@ func (e *postgresEngine) judge(err error, again bool) error {
 	if err != nil && again || concernsSome(err) { // such as a lock, for which a call on its own waits longer
 		return fmt.Errorf("%w: %w", ErrAlone, err)
 	}
-	told := postgresError(err)
-	e.stuck.note(err, told)
-	return told
+	return e.told(err)
 }
 
 // grouped returns the calls that share a statement, by their places. Those of

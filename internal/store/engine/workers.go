@@ -57,6 +57,18 @@ var lostByLibpq = []string{
 	"SSL connection has been closed unexpectedly",
 }
 
+// told returns the error of a transaction or a round for its caller, and records
+// what it shows about the database: a worker is unavailable, or writes fail.
+func (e *postgresEngine) told(err error) error {
+	told := postgresError(err)
+	if isRemote(err) {
+		e.noteRemote(err)
+	} else {
+		e.stuck.note(err, told)
+	}
+	return told
+}
+
 // noteRemote records that a worker is unavailable.
 func (e *postgresEngine) noteRemote(err error) {
 	if isRemote(err) && !IsLockTimeout(err) && fault.Is(postgresError(err), fault.Unavailable) { // not the fault of the statement

@@ -28,10 +28,15 @@ func TestErrorsOfWorkers(t *testing.T) {
 		{pgconn.PgError{Code: "08P01"}, false, true, false},
 	} {
 		e := &postgresEngine{}
-		e.noteRemote(&tt.err)
+		_ = e.told(&tt.err)
 		remote, away, isDegraded := isRemote(&tt.err), fault.Is(postgresError(&tt.err), fault.Unavailable), e.remote.Load() != 0
 		if remote != tt.remote || away != tt.away || isDegraded != tt.isDegraded {
 			t.Errorf("%s %s (%s): remote %v, unavailable %v, degraded %v", tt.err.Code, tt.err.Message, tt.err.Where, remote, away, isDegraded)
 		}
+	}
+	// Lookups that are made together record it too.
+	e := &postgresEngine{}
+	if _ = e.judge(&pgconn.PgError{Code: "08006"}, false); e.remote.Load() == 0 {
+		t.Error("a lookup that failed because of a worker does not show that it is lost")
 	}
 }
