@@ -29,7 +29,11 @@ const groupLines = 100
 // lower it.
 var heldLines = 25_000
 
-const firstHeld = 1000
+const (
+	firstHeld = 1000
+	// heldBytes bounds the size of the lines that wait.
+	heldBytes = 16 << 20
+)
 
 // recordBuilder groups records by patient. A packer, in another goroutine, packs
 // the groups into chunks while it reads on.
@@ -41,6 +45,7 @@ type recordBuilder struct {
 	known   pain.KnownValues
 	groups  map[id.Patient]*group
 	held    int // lines in the groups
+	size    int // bytes of these lines
 	most    int // lines to hold
 	full    chan []*group
 	packed  chan error
@@ -49,7 +54,8 @@ type recordBuilder struct {
 // group holds the lines of one patient.
 type group struct {
 	patients.ImportedRecords
-	at []int // line numbers
+	at   []int // line numbers
+	size int   // bytes of the lines
 }
 
 // newRecordBuilder returns a builder, which must be finished.
@@ -89,7 +95,7 @@ func (b *recordBuilder) take(r row, e entry) error {
 	if record.Source == "" {
 		record.Source = "import"
 	}
-	return b.add(r.line, b.repeats.number(&e, contentOf(Clinical, &e)).Beside(patient), record)
+	return b.add(r.line, b.repeats.number(&e, contentOf(Clinical, &e)).Beside(patient), record, len(e.body))
 }
 
 func isEmpty(v strictjson.Value) bool {
@@ -97,7 +103,7 @@ func isEmpty(v strictjson.Value) bool {
 	return isText && text == ""
 }
 
-func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Record) error {
+func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Record, size int) error {
 	g := b.groups[record.PatientID]
 	if g == nil {
 		g = &group{}
@@ -105,13 +111,14 @@ func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Reco
 		b.groups[record.PatientID] = g
 	}
 	g.Records, g.Hashes, g.at = append(g.Records, record), append(g.Hashes, hash), append(g.at, line)
-	b.held++
-	if len(g.Records) == groupLines {
+	g.size += size
+	b.held, b.size = b.held+1, b.size+size
+	if len(g.Records) == groupLines || g.size >= chunkBytes {
 		delete(b.groups, record.PatientID)
-		b.held -= groupLines
+		b.held, b.size = b.held-len(g.Records), b.size-g.size
 		return b.pass([]*group{g})
 	}
-	if b.held >= b.most {
+	if b.held >= b.most || b.size >= heldBytes {
 		return b.release()
 	}
 	return nil
@@ -134,7 +141,7 @@ func (b *recordBuilder) release() error {
 	all := slices.Collect(maps.Values(b.groups))
 	slices.SortFunc(all, func(x, y *group) int { return bytes.Compare(x.Patient.Bytes(), y.Patient.Bytes()) })
 	clear(b.groups)
-	b.held, b.most = 0, min(2*b.most, heldLines)
+	b.held, b.size, b.most = 0, 0, min(2*b.most, heldLines)
 	return b.pass(all)
 }
 
@@ -151,7 +158,8 @@ type packer struct {
 	org   store.Org
 	send  func(chunk) error
 	chunk recordChunk
-	size  int // lines in the chunk
+	lines int // in the chunk
+	size  int // bytes of these lines
 }
 
 // pack packs all groups that come.
@@ -176,8 +184,8 @@ func (p *packer) add(g *group) error {
 	if err := p.org.Ready(&g.ImportedRecords); err != nil {
 		return err
 	}
-	p.chunk = append(p.chunk, g)
-	if p.size += len(g.Records); p.size >= chunkLines {
+	p.chunk, p.lines, p.size = append(p.chunk, g), p.lines+len(g.Records), p.size+g.size
+	if p.lines >= chunkLines || p.size >= chunkBytes {
 		return p.flush()
 	}
 	return nil
@@ -188,7 +196,7 @@ func (p *packer) flush() error {
 		return nil
 	}
 	c := p.chunk
-	p.chunk, p.size = nil, 0
+	p.chunk, p.lines, p.size = nil, 0, 0
 	return p.send(c)
 }
 
@@ -197,6 +205,13 @@ type recordChunk []*group
 func (c recordChunk) lines() (n int64) {
 	for _, g := range c {
 		n += int64(len(g.Records))
+	}
+	return n
+}
+
+func (c recordChunk) bytes() (n int) {
+	for _, g := range c {
+		n += g.size
 	}
 	return n
 }

@@ -52,7 +52,7 @@ func (b *patientBuilder) take(r row, e entry) error {
 		return otherValues(e.external != "")
 	}
 	b.chunk.rows, b.chunk.patients, b.chunk.external = append(b.chunk.rows, r), append(b.chunk.patients, imported), append(b.chunk.external, e.external != "")
-	if len(b.chunk.rows) == chunkLines {
+	if b.chunk.size += len(e.body); len(b.chunk.rows) == chunkLines || b.chunk.size >= chunkBytes {
 		return b.flush()
 	}
 	return nil
@@ -106,13 +106,16 @@ type patientChunk struct {
 	rows     []row
 	patients []patients.ImportedPatient
 	external []bool // whether a row has an external identifier
+	size     int    // bytes of the lines
 }
 
 func (c patientChunk) lines() int64 { return int64(len(c.rows)) }
 
+func (c patientChunk) bytes() int { return c.size }
+
 func (c patientChunk) join(other chunk) chunk {
 	o := other.(patientChunk)
-	return patientChunk{append(c.rows, o.rows...), append(c.patients, o.patients...), append(c.external, o.external...)}
+	return patientChunk{append(c.rows, o.rows...), append(c.patients, o.patients...), append(c.external, o.external...), c.size + o.size}
 }
 
 func (c patientChunk) keep(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {

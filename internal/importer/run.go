@@ -19,6 +19,11 @@ const (
 	// chunkLines is the number of lines per chunk. A transaction stores one or
 	// more.
 	chunkLines = 250
+	// chunkBytes is the size at which a chunk ends before it has chunkLines, and
+	// joinedBytes that at which a transaction does, so that memory does not grow
+	// with the length of the lines.
+	chunkBytes  = 512 << 10
+	joinedBytes = 16 << 20
 	// progressLines is the number of lines between progress reports.
 	progressLines = 200
 )
@@ -49,6 +54,8 @@ type chunk interface {
 	// preview returns how many lines would be new.
 	preview(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
 	lines() int64
+	// bytes returns the size of the lines.
+	bytes() int
 }
 
 // run imports one file: another goroutine reads and validates, this one
@@ -192,13 +199,7 @@ const tries = 5
 // write stores the chunks in order, as many at a time as fit in a transaction.
 func (j *job) write(ctx context.Context) error {
 	for c := range j.chunks {
-		for c.lines() < int64(j.Org.ImportLines()) {
-			more, ok := <-j.chunks
-			if !ok {
-				break
-			}
-			c = c.join(more)
-		}
+		c = gather(c, j.chunks, int64(j.Org.ImportLines()))
 		added, err := j.keep(ctx, c)
 		j.sum.Imported += added
 		if err != nil {
@@ -207,6 +208,18 @@ func (j *job) write(ctx context.Context) error {
 		j.sum.Already += c.lines() - added
 	}
 	return nil
+}
+
+// gather joins a chunk with those that follow, up to the bounds of a transaction.
+func gather(c chunk, more <-chan chunk, lines int64) chunk {
+	for c.lines() < lines && c.bytes() < joinedBytes {
+		next, ok := <-more
+		if !ok {
+			break
+		}
+		c = c.join(next)
+	}
+	return c
 }
 
 func (j *job) keep(ctx context.Context, c chunk) (added int64, err error) {
