@@ -80,3 +80,22 @@ func TestPostgresGoesAway(t *testing.T) {
 		t.Errorf("%d patients, %d events", patients, events)
 	}
 }
+
+// After one connection was lost, no request gets another one that is lost too.
+func TestOtherConnectionsAreLostToo(t *testing.T) {
+	cfg := storetest.Database(t, storetest.Postgres)
+	s := storetest.Start(t, cfg)
+	together := func() {
+		t.Helper()
+		storetest.Together(t, 4, func(int) error {
+			return s.Database().Read(t.Context(), func(tx engine.Tx) error {
+				return tx.Query(`SELECT 1 FROM pg_sleep(0.2)`, func(engine.Row) error { return nil })
+			})
+		})
+	}
+	together() // opens four connections
+	other := storetest.Start(t, cfg)
+	storetest.Exec(t, other, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	storetest.WantAway(t, s.Ping(t.Context()), "The database is not available.")
+	together()
+}

@@ -91,13 +91,21 @@ func postgresError(err error) error {
 	if errors.Is(err, puddle.ErrClosedPool) {
 		return errClosed
 	}
-	var netErr net.Error
-	if connecting || errors.As(err, &netErr) || pgconn.SafeToRetry(err) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if connecting || isLost(err) || pgconn.SafeToRetry(err) || errors.Is(err, net.ErrClosed) {
 		return fault.Away("The database is not available.", err)
 	}
 	return err
+}
+
+// isLost reports whether a connection was lost, could not be made or timed out,
+// so that the others are most likely affected too.
+func isLost(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03" // the server stops, has crashed, or starts
+	}
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	_, network := errors.AsType[net.Error](err)
+	return connecting || network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // errClosed is returned by calls made after Close.

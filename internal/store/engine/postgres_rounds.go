@@ -90,7 +90,7 @@ func (e *postgresEngine) inRound(caller context.Context, pool *pgxpool.Pool, que
 	}
 	if pool == e.rounds {
 		e.drop(err)
-	} else if errors.Is(err, context.DeadlineExceeded) {
+	} else if isLost(err) {
 		pool.Reset()
 	}
 	return err

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net"
 	"time"
 
@@ -72,6 +71,7 @@ func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case limited.Err() == nil:
+		e.drop(err)
 		return nil, postgresError(err)
 	}
 	// If others acquired one in the meantime, or all are in use, the database
@@ -102,10 +102,10 @@ func (e *postgresEngine) release(ctx context.Context, conn *pgxpool.Conn) {
 	conn.Release()
 }
 
-// drop closes all connections after one timed out: the others are most likely
-// affected too, and new ones fail quickly.
+// drop closes all connections after one was lost: otherwise, each of them would
+// fail a request, even after the server has come back. New ones fail quickly.
 func (e *postgresEngine) drop(err error) {
-	if errors.Is(err, context.DeadlineExceeded) {
+	if isLost(err) {
 		for _, pool := range e.pools() {
 			pool.Reset()
 		}
