@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -147,6 +148,58 @@ func TestLoadingAnOlderSchemaAgain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A restore that was killed after it wrote audit entries can be started over.
+func TestLoadingOverPendingEntries(t *testing.T) {
+	cfg := empty(t, storetest.Postgres)
+	cfg.Restore = "of a test"
+	for range 2 {
+		l, err := engine.StartLoading(t.Context(), cfg.Engine(), engine.SchemaVersion(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(l.Write(t.Context(), func(tx engine.Tx) error {
+			_, err := tx.Exec(`INSERT INTO journal_pending (org_no, at, audit, packed) VALUES (1, 1, $1, 1)`, []byte("restored"))
+			return err
+		}), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The database of an interrupted restore stays marked while a restore of an older
+// backup replaces its tables.
+func TestKilledWhileReplacingTables(t *testing.T) {
+	cfg := empty(t, storetest.SQLite)
+	start := func(ctx context.Context, schema int64, observe engine.Observe) error {
+		cfg := cfg
+		cfg.Restore, cfg.Observe = "of a test", observe
+		l, err := engine.StartLoading(ctx, cfg.Engine(), schema, []engine.Table{{Name: "org", Key: []string{"org_no"}, Columns: []engine.Column{{Name: "org_no", Type: engine.Integer}}}})
+		if err == nil {
+			err = l.Close()
+		}
+		return err
+	}
+	if err := start(t.Context(), engine.SchemaVersion(), nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	created := false
+	if err := start(ctx, 20, func(_ context.Context, sql ...string) {
+		if created = created || strings.Contains(sql[0], "CREATE TABLE setting"); created {
+			kill() // the transaction in progress is completed
+		}
+	}); !errors.Is(err, context.Canceled) || !created {
+		t.Fatalf("%v, tables replaced: %v", err, created)
+	}
+	if _, err := store.Migrate(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "run anodyne restore again") {
+		t.Errorf("%v, want that the restore was interrupted", err)
+	}
+	if err := start(t.Context(), 20, nil); err != nil {
+		t.Errorf("starting over: %v", err)
 	}
 }
 

@@ -92,7 +92,7 @@ func (l *Loading) prepare(ctx context.Context, schema int64) error {
 		if have != schema {
 			return fmt.Errorf("the database has schema version %d and the backup %d; restore into a new database", have, schema)
 		}
-		if _, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ('restoring', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, []byte(l.restore)); err != nil {
+		if err := mark(tx, l.restore); err != nil {
 			return err
 		}
 		return l.dropIndexes(tx)
@@ -132,6 +132,12 @@ func clearFor(tx Tx, d *Dialect, have, schema int64) (int64, error) {
 	return have, nil
 }
 
+// mark marks the database as being restored.
+func mark(tx Tx, restore string) error {
+	_, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ('restoring', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, []byte(restore))
+	return err
+}
+
 // isMarked reports whether a restore has begun and not ended.
 func isMarked(tx Tx) (bool, error) {
 	return One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
@@ -164,9 +170,9 @@ func startOver(tx Tx, d *Dialect) error {
 		return err
 	}
 	if d.truncates {
-		names := make([]string, len(list))
-		for i, t := range list {
-			names[i] = t.Name
+		names := slices.Clone(notDumped)
+		for _, t := range list {
+			names = append(names, t.Name)
 		}
 		_, err := tx.Exec("TRUNCATE " + strings.Join(names, ", "))
 		return err

@@ -107,6 +107,11 @@ func migrateTo(ctx context.Context, cfg Config, version int64, judge func(tx Tx,
 			}
 			taken = append(taken, step)
 		}
+		if have == 0 && cfg.Restore != "" { // so that no server takes it for a new one
+			if err := mark(tx, cfg.Restore); err != nil {
+				return err
+			}
+		}
 		if distributed {
 			_, err = place(tx)
 		}
