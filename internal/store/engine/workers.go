@@ -55,6 +55,8 @@ var lostByLibpq = []string{
 	"connection not open",
 	"SSL SYSCALL error",
 	"SSL connection has been closed unexpectedly",
+	"SSL error: ",
+	"lost synchronization with server",
 }
 
 // told returns the error of a transaction or a round for its caller, and records

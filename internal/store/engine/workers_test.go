@@ -18,6 +18,7 @@ func TestErrorsOfWorkers(t *testing.T) {
 		{pgconn.PgError{Code: "08006", Message: "connection to the remote node postgres@w1:5432 failed"}, true, true, true},
 		{pgconn.PgError{Code: "XX000", Message: "failure on connection marked as essential: w1:5432"}, true, true, true},
 		{pgconn.PgError{Code: "XX000", Message: "server closed the connection unexpectedly\n\tThis probably means ...", Where: "while executing command on w1:5432"}, true, true, true},
+		{pgconn.PgError{Code: "XX000", Message: "SSL error: unexpected eof while reading", Where: "while executing command on w1:5432"}, true, true, true},
 		{pgconn.PgError{Code: "XX000", Message: "could not commit transaction for shard 102020 on at least one active node"}, true, true, true},
 		{pgconn.PgError{Code: "XX000", Message: "tuple concurrently updated", Where: "while executing command on w1:5432"}, true, false, false},
 		{pgconn.PgError{Code: "53100", Where: "while executing command on w1:5432"}, true, true, true},
