@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -244,23 +243,6 @@ func TestEmptyFileIsANewDatabase(t *testing.T) {
 	storetest.Client(t, storetest.Start(t, cfg), "Ours")
 }
 
-// damage overwrites one leaf page of a WITHOUT ROWID table that contains text.
-func damage(t *testing.T, path string, text []byte) {
-	t.Helper()
-	const size, leaf = 4096, 0x0a
-	content := storetest.Must[[]byte](t)(os.ReadFile(path))
-	for page := range slices.Chunk(content, size) {
-		if page[0] == leaf && bytes.Contains(page, text) {
-			copy(page, bytes.Repeat([]byte{0xa5}, size))
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-	}
-	t.Fatal("there is no such page")
-}
-
 // Only the content of a damaged page is lost, and the damage is reported.
 func TestDamagedPage(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
@@ -278,7 +260,7 @@ func TestDamagedPage(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	damage(t, storetest.FileOf(cfg), []byte(storetest.Patient("").Contact.Email))
+	storetest.Damage(t, cfg, storetest.Patient("").Contact.Email)
 
 	s = storetest.Start(t, cfg)
 	o := s.For(&access.Principal{Org: who.Org, Client: who.Client})

@@ -316,8 +316,9 @@ func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
 		defer s.j.witness.mu.Unlock()
 		return s.keepWitness(true)
 	}
-	if s.j.db.Duty() == engine.Following {
-		return nil // the elected node walks
+	if s.j.db.Duty() == engine.Following { // the elected node walks
+		r.walking = false
+		return nil
 	}
 	if !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
 		s.beginPatrol()
@@ -331,7 +332,9 @@ func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
 	r.took += time.Since(from)
 	if r.walking = !done; done {
 		r.share = r.took / patrolGoal
-		s.j.counts.scanned.Set(time.Since(r.started).Seconds())
+		if err == nil {
+			s.j.counts.scanned.Set(time.Since(r.started).Seconds())
+		}
 	}
 	return err
 }

@@ -21,6 +21,7 @@ type patrol struct {
 	at, mark Pos
 	want     audit.Head // at mark
 	sealer   *audit.Sealer
+	failed   error // why a log of this walk could not be read, or nil
 }
 
 // skip leaves accepted logs to the next walk. This one continues with the others:
@@ -49,47 +50,65 @@ func (s System) beginPatrol() {
 }
 
 // goOnPatrol continues the walk while more returns true, and reports whether it
-// is complete.
+// is complete. A log that cannot be read, because its worker is down or a page
+// is damaged, is left to the next walk: the others are verified nevertheless. The
+// error is returned at once, and again at the end of the walk.
 func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, err error) {
 	w := s.j.witness
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := &w.patrol
+	var failed error
 	for more() {
-		if p.log == nil {
-			if len(p.queue) == 0 {
-				return true, s.keepWitness(false)
-			}
-			l := w.logs[p.queue[0]]
-			p.queue = p.queue[1:]
-			if l == nil || !l.present || l.Pos == 0 && l.Broken == "" {
-				continue
-			}
-			p.log, p.at, p.mark, p.want = l, 0, Pos(l.Pos), l.Head
-			p.sealer = audit.NewSealer(s.j.auditKey, audit.Head{})
+		if p.log == nil && !p.next(w.logs, s.j.auditKey) {
+			return true, errors.Join(p.failed, s.keepWitness(false))
 		}
-		stop := min(p.at+walkEntries, p.mark)
-		reached, err := s.chain(ctx, p.sealer, access.OrgNo(p.log.No), p.at, stop)
-		if err != nil && !errors.Is(err, errHole) {
-			return false, err
-		}
-		if p.at = reached; reached == stop && stop < p.mark {
-			continue
-		}
-		l := p.log
-		p.log = nil
-		switch {
-		case reached < stop:
-			s.breakSeal(ctx, l, brokenOff(reached, p.mark))
-		case p.sealer.Head() != p.want:
-			s.breakSeal(ctx, l, notSealed(p.mark))
-		default:
-			if err := s.judgeEnds(ctx, l); err != nil {
+		if err := s.verifyPart(ctx, p); err != nil {
+			if ctx.Err() != nil {
 				return false, err
 			}
+			p.log, p.failed, failed = nil, err, err
 		}
 	}
-	return false, s.keepWitness(false)
+	return false, errors.Join(failed, s.keepWitness(false))
+}
+
+// next takes the next log from the queue, and reports whether there was one.
+func (p *patrol) next(logs map[id.Org]*seenLog, key []byte) bool {
+	for len(p.queue) > 0 {
+		l := logs[p.queue[0]]
+		p.queue = p.queue[1:]
+		if l != nil && l.present && (l.Pos > 0 || l.Broken != "") {
+			p.log, p.at, p.mark, p.want = l, 0, Pos(l.Pos), l.Head
+			p.sealer = audit.NewSealer(key, audit.Head{})
+			return true
+		}
+	}
+	return false
+}
+
+// verifyPart verifies the next entries of the log in progress, and its ends after
+// the last.
+func (s System) verifyPart(ctx context.Context, p *patrol) error {
+	stop := min(p.at+walkEntries, p.mark)
+	reached, err := s.chain(ctx, p.sealer, access.OrgNo(p.log.No), p.at, stop)
+	if err != nil && !errors.Is(err, errHole) {
+		return err
+	}
+	if p.at = reached; reached == stop && stop < p.mark {
+		return nil
+	}
+	l := p.log
+	p.log = nil
+	switch {
+	case reached < stop:
+		s.breakSeal(ctx, l, brokenOff(reached, p.mark))
+	case p.sealer.Head() != p.want:
+		s.breakSeal(ctx, l, notSealed(p.mark))
+	default:
+		return s.judgeEnds(ctx, l)
+	}
+	return nil
 }
 
 // judgeEnds checks for entries beyond the ends of a log that matches its seal.

@@ -226,6 +226,35 @@ func TestTamperingBesideErasures(t *testing.T) {
 	})
 }
 
+// An edited entry is found even if the log of another organisation cannot be read.
+func TestTamperingBesideUnreadableLog(t *testing.T) {
+	cfg := storetest.Database(t, storetest.SQLite)
+	s := storetest.Must[*store.Store](t)(store.Open(t.Context(), cfg))
+	ours, _ := storetest.SealedOrg(t, s)
+	who := storetest.Client(t, s, "Theirs")
+	theirs := s.For(&who)
+	grow(t, s, theirs, 5)
+	grow(t, s, ours, 100) // several pages
+	lost := storetest.AddPatient(t, ours, "Arlo Finch")
+	grow(t, s, ours, 100)
+	sound(t, "before", s)
+	storetest.Exec(t, s, `UPDATE journal SET at = at + 1 WHERE org_no = $1 AND pos = 3`, int64(theirs.No()))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Damage(t, cfg, lost.ID.String())
+	registry := prometheus.NewRegistry()
+	cfg.Registry = registry
+	s = storetest.Start(t, cfg)
+	storetest.Must[bool](t)(s.System().GoOnPatrol(t.Context(), 0)) // compares the seals
+	s.System().BeginPatrol()
+	done, err := s.System().GoOnPatrol(t.Context(), 10)
+	storetest.WantAway(t, err, "The database is damaged.")
+	if broken := metricOf(t, registry, "anodyne_audit_seal_broken"); !done || broken != 1 {
+		t.Errorf("%v broken logs, the walk is complete: %v", broken, done)
+	}
+}
+
 // An erasure by a node that did not see the seals does not make the others accept
 // an older copy of a log.
 func TestErasureAfterTampering(t *testing.T) {

@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +24,24 @@ func WantAway(t *testing.T, err error, words string) {
 	if !ok || e.Code != fault.Unavailable || !strings.Contains(e.Message, words) || e.RetryAfter <= 0 {
 		t.Errorf("got %v, want SERVICE_UNAVAILABLE: %s", err, words)
 	}
+}
+
+// Damage overwrites one leaf page of a table WITHOUT ROWID that contains text, in
+// a SQLite database that is closed.
+func Damage(t *testing.T, cfg store.Config, text string) {
+	t.Helper()
+	const size, leaf = 4096, 0x0a
+	content := Must[[]byte](t)(os.ReadFile(FileOf(cfg)))
+	for page := range slices.Chunk(content, size) {
+		if page[0] == leaf && bytes.Contains(page, []byte(text)) {
+			copy(page, bytes.Repeat([]byte{0xa5}, size))
+			if err := os.WriteFile(FileOf(cfg), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("there is no such page")
 }
 
 // CopyTo copies a migrated database and its data directory to dir.
