@@ -25,6 +25,16 @@ type row struct {
 	problem string
 }
 
+// size returns the number of bytes of the row, including columns that are not
+// imported.
+func (r row) size() int {
+	n := len(r.text)
+	for _, field := range r.fields {
+		n += len(field)
+	}
+	return n
+}
+
 const (
 	problemTooLong  = "The line is longer than 1 MiB."
 	problemOpen     = "A quoted field is not closed within 1 MiB; double the quotes that are part of the text."

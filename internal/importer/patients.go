@@ -52,7 +52,7 @@ func (b *patientBuilder) take(r row, e entry) error {
 		return otherValues(e.external != "")
 	}
 	b.chunk.rows, b.chunk.patients, b.chunk.external = append(b.chunk.rows, r), append(b.chunk.patients, imported), append(b.chunk.external, e.external != "")
-	if b.chunk.size += len(e.body); len(b.chunk.rows) == chunkLines || b.chunk.size >= chunkBytes {
+	if b.chunk.size += r.size(); len(b.chunk.rows) == chunkLines || b.chunk.size >= chunkBytes {
 		return b.flush()
 	}
 	return nil
