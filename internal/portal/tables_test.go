@@ -23,6 +23,7 @@ func TestWhatIsNotAnsweredInTime(t *testing.T) {
 		{fault.Away("Too many wait.", nil), "Too many wait."},
 		{fault.Away("The database is not available.", errors.New("secret")), away},
 		{fmt.Errorf("reading: %w", context.DeadlineExceeded), "This took too long. Please try again in a moment."},
+		{fmt.Errorf("reading: %w", context.Canceled), "This took too long. Please try again in a moment."},
 	} {
 		if status, words := statusOf(test.err); status != http.StatusServiceUnavailable || words != test.want {
 			t.Errorf("%v: %d %q", test.err, status, words)

@@ -155,7 +155,9 @@ func (v *visit) fail(err error) {
 	if f != nil {
 		v.retryAfter(f.RetryAfter)
 	}
-	if refused := f != nil && f.Code == fault.Unavailable && f.Cause == nil; status >= http.StatusInternalServerError && !refused {
+	refused := f != nil && f.Code == fault.Unavailable && f.Cause == nil
+	left := f == nil && errors.Is(err, context.Canceled) // nobody sees the page
+	if status >= http.StatusInternalServerError && !refused && !left {
 		v.Log.Error("could not show a page", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
 	}
 	v.status = status
@@ -185,7 +187,7 @@ func statusOf(err error) (status int, words string) {
 		return http.StatusServiceUnavailable, errBusy.Message
 	}
 	f, ok := errors.AsType[*fault.Error](err)
-	if !ok && errors.Is(err, context.DeadlineExceeded) {
+	if !ok && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		return http.StatusServiceUnavailable, "This took too long. Please try again in a moment."
 	}
 	if !ok {
