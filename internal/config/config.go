@@ -288,7 +288,7 @@ func Print(w io.Writer, fs *flag.FlagSet) error {
 // HidePassword removes the password from a URL that is printed, even if it is
 // invalid, because then it is printed in the error.
 func HidePassword(address string) string {
-	if !strings.Contains(address, "@") && !strings.Contains(address, "password") {
+	if strings.HasPrefix(address, "sqlite:") || !strings.Contains(address, "@") && !strings.Contains(address, "password") {
 		return address
 	}
 	u, err := url.Parse(address)

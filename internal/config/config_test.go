@@ -100,6 +100,12 @@ func TestWebhooks(t *testing.T) {
 	}
 }
 
+func TestPathIsNotHidden(t *testing.T) {
+	if path := "sqlite:/srv/me@example.org/passwords/anodyne.db"; HidePassword(path) != path {
+		t.Errorf("got %s", HidePassword(path))
+	}
+}
+
 func TestPrintHidesPasswords(t *testing.T) {
 	for _, address := range []string{"postgres://user:hunter2@db/anodyne", "postgres://db/anodyne?password=hunter2&user=u", "postgres://us er:hunter2@db:x/"} {
 		_, fs := read(t, []string{"--database", address}, nil)
