@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"analytics"},
 	{"ratelimit", "worker", "tracing", "chart", "pain", "peer"},
 	{"strictjson", "access", "event", "audit", "seal"},
-	{"id", "fault", "decimal", "docs", "licenses"},
+	{"id", "fault", "decimal", "docs", "licenses", "giveway"},
 	{"testnode"},
 	{"testneed", "faulttest", "testwait"}, // for tests, which are not checked, and for their helpers
 }

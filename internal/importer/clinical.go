@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/giveway"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
@@ -164,8 +165,10 @@ type packer struct {
 
 // pack packs all groups that come.
 func (p *packer) pack(from <-chan []*group) error {
+	var points giveway.Points
 	for groups := range from {
 		for _, g := range groups {
+			points.Point()
 			if err := p.add(g); err != nil {
 				return err
 			}

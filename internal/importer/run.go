@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/giveway"
 	"anodyne.example/anodyne/internal/store"
 )
 
@@ -103,7 +104,9 @@ func (j *job) each(ctx context.Context, first bool, fn func(row) error) error {
 	if err := j.src.begin(); err != nil {
 		return err
 	}
+	var points giveway.Points
 	for n := 1; ; n++ {
+		points.Point()
 		r, err := j.src.rows.next()
 		if errors.Is(err, io.EOF) {
 			break

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"anodyne.example/anodyne/internal/giveway"
 )
 
 // sqliteConn is a connection that caches its prepared statements. All SQL of
@@ -20,6 +22,10 @@ type sqliteConn struct {
 	// schema, which takes milliseconds; most readers of an idle service or of
 	// a test are never used.
 	later string
+	// bulk is set if the connection writes much data. It then gives way to other
+	// processes at some points.
+	bulk   bool
+	points giveway.Points
 }
 
 // ready sets the pragma that was deferred to the first use.
@@ -161,6 +167,9 @@ func (t *sqliteTx) Last(stmts ...Stmt) { t.last = append(t.last, stmts...) }
 func (t *sqliteTx) run(s Stmt) (err error) {
 	if t.observe != nil {
 		t.observe(t.ctx, s.SQL)
+	}
+	if t.conn.bulk {
+		t.conn.points.Point()
 	}
 	stmt, err := t.conn.prepared(s.SQL, s.Args)
 	if err != nil {

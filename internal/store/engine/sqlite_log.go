@@ -121,7 +121,10 @@ func copyAt(pages int) string { return fmt.Sprintf("wal_autocheckpoint = %d", pa
 
 // expectBulk prepares the writer for much data.
 func (e *sqliteEngine) expectBulk(ctx context.Context) error {
-	return e.writer.aside(ctx, func(w *sqliteConn) error { return w.pragma(copyAt(bulkPages)) })
+	return e.writer.aside(ctx, func(w *sqliteConn) error {
+		w.bulk = true
+		return w.pragma(copyAt(bulkPages))
+	})
 }
 
 // keepOf returns the pragma that truncates the log to size bytes when it is
