@@ -28,10 +28,10 @@ func TestFaultSlices(t *testing.T) {
 	s.must("import", scores(t, 200, 20))
 	multiply(t, s, 200, 200)
 
-	const memory = 13 << 20 // for one slice of three, and for two thirds of the organisation
+	const memory = "13MiB" // for one slice of three, and for two thirds of the organisation
 	sharing := make([]*node, 3)
 	for i := range sharing {
-		sharing[i] = s.launch(i+1, "--cohort-memory", strconv.Itoa(memory), "--node-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
+		sharing[i] = s.launch(i+1, "--cohort-memory", memory, "--node-listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
 	}
 	for _, n := range sharing {
 		n.ready()

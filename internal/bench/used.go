@@ -77,7 +77,7 @@ func (m *measurement) memory(ctx context.Context, r *Result) error {
 	var cfg config.Config
 	cfg.Serve(flag.NewFlagSet("", flag.ContinueOnError)) // the server was started with the defaults
 	r.ServerRSS, r.ServerPeakRSS = memoryOf(m.server.cmd.Process.Pid)
-	r.ReadModels, r.ReadModelsBound, r.RSSBound = int64(models), cfg.CohortMemory, beside+cfg.CohortMemory
+	r.ReadModels, r.ReadModelsBound, r.RSSBound = int64(models), int64(cfg.CohortMemory), beside+int64(cfg.CohortMemory)
 	r.RSSHeld = r.ServerPeakRSS < r.RSSBound
 	return nil
 }

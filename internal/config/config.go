@@ -45,7 +45,7 @@ type Config struct {
 	OTLPEndpoint    string
 	ShutdownTimeout time.Duration
 	ShutdownDelay   time.Duration
-	CohortMemory    int64
+	CohortMemory    Size
 	MaxConnections  int
 	WebhookAllow    List
 	WebhookCAFile   string
@@ -109,7 +109,8 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.DurationVar(&c.ReportRetention, "report-retention", 30*24*time.Hour, "how long the files of reports and exports are kept")
 	fs.DurationVar(&c.SessionIdle, "session-idle", 30*time.Minute, "how long a portal session lasts without activity")
 	fs.DurationVar(&c.SessionLifetime, "session-lifetime", 12*time.Hour, "how long a portal session lasts in total")
-	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` of memory for the cache of search and analytics, names and series together")
+	c.CohortMemory = 1 << 30
+	fs.Var(&c.CohortMemory, "cohort-memory", "`size` of the memory for the cache of search and analytics, names and series together, such as 256MiB")
 	fs.IntVar(&c.MaxConnections, "max-connections", 0, "maximum number of open `connections` (default: half of the open file limit, at most 10000)")
 	c.webhookFlags(fs)
 }
@@ -240,7 +241,7 @@ func (c *Config) Validate() error {
 		bad("session-lifetime", "must not be less than --session-idle")
 	}
 	if c.CohortMemory < 1<<20 {
-		bad("cohort-memory", "must be at least 1048576")
+		bad("cohort-memory", "must be at least 1MiB")
 	}
 	if files := OpenFiles(); c.MaxConnections < 1 || c.MaxConnections >= files {
 		bad("max-connections", "must be at least 1 and below the open file limit of %d", files)

@@ -162,7 +162,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	if err != nil {
 		return nil, err
 	}
-	cohorts := cohort.New(s.cfg.CohortMemory, registry)
+	cohorts := cohort.New(int64(s.cfg.CohortMemory), registry)
 	cohorts.LogTo(s.log)
 	if err := s.share(cohorts, registry); err != nil {
 		return nil, err
