@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/webhooks"
 	background "anodyne.example/anodyne/internal/worker"
@@ -26,7 +27,7 @@ type metrics struct {
 	orgs       *background.Orgs // whose endpoints could not be claimed or read, or whose results not stored
 }
 
-func newMetrics(registry prometheus.Registerer, log *slog.Logger) *metrics {
+func newMetrics(registry prometheus.Registerer, log *slog.Logger, sys store.System) *metrics {
 	m := &metrics{
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anodyne_webhook_attempts_total", Help: "Attempts, by the resulting status of the delivery: delivered, pending (will be retried) or failed.",
@@ -57,7 +58,7 @@ func newMetrics(registry prometheus.Registerer, log *slog.Logger) *metrics {
 			Name: "anodyne_webhook_disables_total", Help: "Endpoints that this process disabled because deliveries kept failing.",
 		}),
 		rounds: background.NewRounds(registry, "webhooks", poll),
-		orgs:   background.NewOrgs(registry, log, "webhooks"),
+		orgs:   background.NewOrgs(registry, log, "webhooks", sys.OrgID),
 	}
 	// Export zeros from the start, so that the first failure is an increase.
 	for _, result := range []webhooks.DeliveryStatus{webhooks.Delivered, webhooks.Pending, webhooks.Failed} {

@@ -132,8 +132,9 @@ func NewWorker(d Delivery) *Worker {
 	if d.Failing <= 0 || d.Failing > mostFailing {
 		d.Failing = mostFailing
 	}
+	sys := d.Store.System()
 	return &Worker{
-		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry, d.Log), tracer: d.Tracer, slowAfter: slowAfter,
+		sys: sys, send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry, d.Log, sys), tracer: d.Tracer, slowAfter: slowAfter,
 		fast: make(chan struct{}, fastLane), failing: make(chan struct{}, failingLane), dead: make(chan struct{}, d.Failing),
 		looking: make(chan struct{}, lookers), lookingFailing: make(chan struct{}, lookers),
 		woken: make(chan struct{}, 1),

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
 )
 
 const (
@@ -24,6 +25,8 @@ const (
 	failsFor = 2 * time.Minute
 	// orgsLogged is how often a worker logs that organisations fail.
 	orgsLogged = 30 * time.Second
+	// lookUpTime bounds the lookup of an organisation's identifier for the log.
+	lookUpTime = time.Second
 )
 
 // Orgs keeps the organisations whose work failed apart from the others, so that
@@ -32,6 +35,7 @@ const (
 type Orgs struct {
 	log     *slog.Logger
 	name    string
+	idOf    func(context.Context, access.OrgNo) (id.Org, error)
 	errors  prometheus.Counter
 	failing prometheus.GaugeFunc
 
@@ -52,13 +56,14 @@ type setback struct {
 }
 
 // NewOrgs returns the organisations of a worker, none of which has failed. The
-// metrics start at zero, and are shared as those of [NewRounds] are.
-func NewOrgs(registry prometheus.Registerer, log *slog.Logger, name string) *Orgs {
+// metrics start at zero, and are shared as those of [NewRounds] are. The log names
+// organisations by the identifier that idOf returns, or by number if it fails.
+func NewOrgs(registry prometheus.Registerer, log *slog.Logger, name string, idOf func(context.Context, access.OrgNo) (id.Org, error)) *Orgs {
 	loop := []string{"worker"}
 	failures := shared(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "anodyne_worker_organization_errors_total", Help: "Errors of background workers that concerned one organisation.",
 	}, loop))
-	o := &Orgs{log: log, name: name, errors: failures.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
+	o := &Orgs{log: log, name: name, idOf: idOf, errors: failures.WithLabelValues(name), late: map[access.OrgNo]*setback{}}
 	o.failing = shared(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "anodyne_worker_failing_organizations", Help: "Organisations whose background work failed at the last attempt, if that was less than two minutes ago.",
 		ConstLabels: prometheus.Labels{"worker": name},
@@ -120,6 +125,16 @@ func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
+	if failing := o.record(org, err); failing > 0 {
+		o.log.Warn("background work of an organisation failed and will be retried; other organisations are not affected", "worker", o.name,
+			o.nameOf(ctx, org), "failing_organizations", failing, "error", err)
+	}
+	return err
+}
+
+// record records a result. If it is to be logged, record returns the number of
+// organisations that are failing, otherwise 0.
+func (o *Orgs) record(org access.OrgNo, err error) (failing int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	late := o.late[org]
@@ -139,11 +154,21 @@ func (o *Orgs) Done(ctx context.Context, org access.OrgNo, err error) error {
 		o.errors.Inc()
 		if time.Since(o.logged) >= orgsLogged {
 			o.logged = time.Now()
-			o.log.Warn("background work of an organisation failed and will be retried; other organisations are not affected", "worker", o.name,
-				"organization_number", org, "failing_organizations", o.failed(), "error", err)
+			return o.failed()
 		}
 	}
-	return err
+	return 0
+}
+
+// nameOf returns the attribute that names an organisation in the log.
+func (o *Orgs) nameOf(ctx context.Context, org access.OrgNo) slog.Attr {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTime)
+	defer cancel()
+	id, err := o.idOf(ctx, org)
+	if err != nil {
+		return slog.Any("organization_number", org)
+	}
+	return slog.String("organization_id", id.String())
 }
 
 // failed counts the organisations whose own work failed recently.

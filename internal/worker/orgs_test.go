@@ -14,14 +14,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
 )
 
 var errBroken = errors.New("broken")
 
+var hospital = id.New[id.OrgKind](time.UnixMilli(0))
+
+// ids knows the identifier of organisation 2 only.
+func ids(_ context.Context, org access.OrgNo) (id.Org, error) {
+	if org != 2 {
+		return id.Org{}, errBroken
+	}
+	return hospital, nil
+}
+
 func TestOrgsKeepFailuresApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)), "a")
+		o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)), "a", ids)
 		_ = o.Done(t.Context(), 1, nil)
 		if err := o.Done(t.Context(), 2, errBroken); !errors.Is(err, errBroken) {
 			t.Errorf("Done returned %v", err)
@@ -32,7 +43,7 @@ func TestOrgsKeepFailuresApart(t *testing.T) {
 		if o.Ready(2) || !o.Ready(1) {
 			t.Errorf("ready: 1 %v, 2 %v", o.Ready(1), o.Ready(2))
 		}
-		if value(t, o.errors) != 1 || value(t, o.failing) != 1 || !strings.Contains(out.String(), "organization_number=2") {
+		if value(t, o.errors) != 1 || value(t, o.failing) != 1 || !strings.Contains(out.String(), "organization_id="+hospital.String()) {
 			t.Errorf("%v errors, %v failing, log %q", value(t, o.errors), value(t, o.failing), &out)
 		}
 		time.Sleep(firstSetback)
@@ -61,7 +72,7 @@ func TestOrgsKeepFailuresApart(t *testing.T) {
 // work left. Then this node does not try it again.
 func TestOrgsAreNotCountedForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.DiscardHandler), "a")
+		o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.DiscardHandler), "a", ids)
 		_ = o.Done(t.Context(), 1, errBroken)
 		time.Sleep(failsFor - time.Second)
 		_ = o.Done(t.Context(), 2, errBroken)
@@ -77,7 +88,7 @@ func TestOrgsAreNotCountedForever(t *testing.T) {
 
 func TestOrgsHaveNotFailedWhenTheWorkerStops(t *testing.T) {
 	var out bytes.Buffer
-	o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)), "a")
+	o := NewOrgs(prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)), "a", ids)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	_ = o.Done(stopped, 1, stopped.Err())
@@ -91,7 +102,7 @@ func TestOrgsHaveNotFailedWhenTheWorkerStops(t *testing.T) {
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	_ = o.Done(late, 1, late.Err())
-	if value(t, o.errors) != 1 || value(t, o.failing) != 1 {
-		t.Errorf("past its deadline: %v errors, %v failing", value(t, o.errors), value(t, o.failing))
+	if value(t, o.errors) != 1 || value(t, o.failing) != 1 || !strings.Contains(out.String(), "organization_number=1") {
+		t.Errorf("past its deadline: %v errors, %v failing, log %q", value(t, o.errors), value(t, o.failing), &out)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/seal"
 	"anodyne.example/anodyne/internal/worker"
 )
@@ -151,6 +154,20 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.Read(ctx, func(tx Tx) error {
 		return tx.Query(`SELECT version FROM schema_version WHERE version = 0`, func(Row) error { return nil })
 	})
+}
+
+// OrgID returns the identifier of an organisation.
+func (db *DB) OrgID(ctx context.Context, org access.OrgNo) (found id.Org, err error) {
+	err = db.Read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT id FROM org WHERE org_no = $1`, func(r Row) (err error) {
+			found, err = id.FromBytes[id.OrgKind](r.Raw(0))
+			return err
+		}, int64(org))
+	})
+	if err == nil && found.IsZero() {
+		err = fault.Missing("organization", "")
+	}
+	return found, err
 }
 
 // Millis returns t as it is stored, in milliseconds since the Unix epoch.

@@ -57,9 +57,9 @@ func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Regist
 	}
 	j := &Journal{db: db, auditKey: auditKey, spool: spool, witness: newWitness(dir, auditKey), counts: newMetrics(registry, db),
 		written: signal.New(), positioned: signal.New(), name: newName(), plans: db.Distributed()}
-	j.sealing, j.shipping = worker.NewOrgs(registry, db.Log, "sealer"), worker.NewOrgs(registry, db.Log, "spool")
+	j.sealing, j.shipping = worker.NewOrgs(registry, db.Log, "sealer", db.OrgID), worker.NewOrgs(registry, db.Log, "spool", db.OrgID)
 	if db.Dialect().Sequenced { // there is no sequencer on SQLite
-		j.sequencing = worker.NewOrgs(registry, db.Log, "sequencer")
+		j.sequencing = worker.NewOrgs(registry, db.Log, "sequencer", db.OrgID)
 	}
 	j.hear()
 	return j, nil

@@ -30,7 +30,7 @@ type System struct{ *tables }
 
 // New returns the reports of a database.
 func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys, registry prometheus.Registerer) System {
-	t := &tables{db, j, keys, signal.New(), signal.New(), signal.New(), worker.NewOrgs(registry, db.Log, "reports")}
+	t := &tables{db, j, keys, signal.New(), signal.New(), signal.New(), worker.NewOrgs(registry, db.Log, "reports", db.OrgID)}
 	db.Hear(queueChannel, func(string) { t.reportTold.Broadcast() })
 	return System{t}
 }

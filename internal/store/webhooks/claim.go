@@ -62,6 +62,11 @@ const (
 	firstDue = `SELECT due_at FROM webhook_cursor WHERE due_at > $1 /*AND org_no = ANY($2)*/ ORDER BY due_at LIMIT 1`
 )
 
+// OrgID returns the identifier of an organisation, for the log.
+func (s System) OrgID(ctx context.Context, org access.OrgNo) (id.Org, error) {
+	return s.db.OrgID(ctx, org)
+}
+
 // scanWaiting returns how to read a row of selectWaiting now.
 func (s System) scanWaiting(leases map[int64]int64) func(r engine.Row) (WaitingWebhook, error) {
 	after, upTo := lease.Living(s.db.Now())
