@@ -99,10 +99,12 @@ func TestFaultWebhooksSurviveTheLossOfANode(t *testing.T) {
 	}()
 	eventually(t, takeover, "more events", func() bool { return c.count() >= all/2 })
 	nodes[0].kill()
+	killed := time.Now()
 	<-grown
 	c.grow(all, nodes[1:]...)
 
 	eventually(t, takeover, "every event arrives", arrived(c.count()))
+	t.Logf("every event had arrived at every endpoint %v after the kill", time.Since(killed).Round(time.Millisecond))
 	events := log.log(c)
 	eventually(t, takeover, "also those whose answer was lost", arrived(len(events)))
 	for _, r := range receivers {
