@@ -220,22 +220,35 @@ type servingLine struct {
 // Write accepts the log in pieces of any size.
 func (l *serverLog) Write(b []byte) (int, error) {
 	l.rest = append(l.rest, b...)
+	lines := l.rest
 	for {
-		text, rest, whole := bytes.Cut(l.rest, []byte{'\n'})
+		text, rest, whole := bytes.Cut(lines, []byte{'\n'})
 		if !whole {
+			l.rest = append(l.rest[:0], lines...)
 			return len(b), nil
 		}
-		var line servingLine
-		switch err := json.Unmarshal(text, &line); {
-		case err != nil, line.Level == "WARN", line.Level == "ERROR":
-			l.note("server: " + string(text))
-		case line.Message == "serving":
-			select {
-			case l.serving <- line:
-			default:
-			}
+		l.read(text)
+		lines = rest
+	}
+}
+
+// requestLine is part of every line of the request log. These lines are not
+// decoded, because reading them would take processor time from the server.
+var requestLine = []byte(`,"msg":"request",`)
+
+func (l *serverLog) read(text []byte) {
+	if bytes.Contains(text, requestLine) {
+		return
+	}
+	var line servingLine
+	switch err := json.Unmarshal(text, &line); {
+	case err != nil, line.Level == "WARN", line.Level == "ERROR":
+		l.note("server: " + string(text))
+	case line.Message == "serving":
+		select {
+		case l.serving <- line:
+		default:
 		}
-		l.rest = append(l.rest[:0], rest...)
 	}
 }
 
