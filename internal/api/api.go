@@ -117,16 +117,16 @@ type API struct {
 	mapping fhirMapping
 	// behindTLS is set if BaseURL is an https address.
 	behindTLS bool
-	// boundsLookups is that of the store.
-	boundsLookups bool
-	lines         *requestLines
-	waiters       *waiters
+	// boundsCounts is that of the store.
+	boundsCounts bool
+	lines        *requestLines
+	waiters      *waiters
 }
 
 // New returns an API with this configuration.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://"), mapping: fhirMapping{cfg.FHIR}}
-	a.boundsLookups = cfg.Store != nil && cfg.Store.BoundsLookups()
+	a.boundsCounts = cfg.Store != nil && cfg.Store.BoundsCounts()
 	a.waiters = newWaiters(cfg.MaxWaiting)
 	a.routes, a.routeOf = a.table(), map[string]*route{}
 	a.metrics = newMetrics(cfg.Registry, a.routes)
@@ -224,7 +224,7 @@ func (x *exchange) settle() error {
 		return nil
 	}
 	x.counting = false
-	d, err := x.ticket.Await(x.lookupCtx())
+	d, err := x.ticket.Await(x.countCtx())
 	if err != nil {
 		x.limited(x.api.Limiter.Peek(x.principal.Client, x.principal.Tier.Limit()))
 		return err
@@ -332,10 +332,18 @@ func (x *exchange) ctx() context.Context {
 	return x.limitedTo
 }
 
-// lookupCtx is ctx for counting and for a lookup by key. If the store bounds
-// these anyway, it saves the timer of a deadline, unless time has passed already.
+// countCtx is ctx for counting the request.
+func (x *exchange) countCtx() context.Context {
+	if x.ticket.Known() || x.api.boundsCounts {
+		return x.lookupCtx()
+	}
+	return x.ctx()
+}
+
+// lookupCtx is ctx for a lookup by key. The store bounds these anyway, so it
+// saves the timer of a deadline, unless time has passed already.
 func (x *exchange) lookupCtx() context.Context {
-	if x.limitedTo == nil && x.api.boundsLookups && time.Since(x.began) < x.api.AnswerTime/8 {
+	if x.limitedTo == nil && time.Since(x.began) < x.api.AnswerTime/8 {
 		return x.r.Context()
 	}
 	return x.ctx()

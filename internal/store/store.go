@@ -198,9 +198,9 @@ func (s *Store) Engine() string { return s.db.Engine() }
 // Shared reports whether several nodes can serve the database at once.
 func (s *Store) Shared() bool { return s.db.Shared() }
 
-// BoundsLookups reports whether lookups and counts end within about a minute
-// even if their context has no deadline and the database hangs.
-func (s *Store) BoundsLookups() bool { return s.db.Dialect().Gathers }
+// BoundsCounts reports whether requests are counted within about a minute even
+// if their context has no deadline and the database hangs.
+func (s *Store) BoundsCounts() bool { return s.db.Dialect().Gathers }
 
 // Distributed reports whether the tables are distributed over a Citus cluster.
 func (s *Store) Distributed() bool { return s.db.Distributed() }

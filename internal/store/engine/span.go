@@ -37,7 +37,8 @@ func (db *DB) Snapshot(ctx context.Context, fn func(Tx) error) error {
 // every row. Its arguments are int64, string or []byte. On PostgreSQL, calls
 // that wait at the same time share a round trip and see the same committed
 // state. That is at least the state at the time of the call. The rows stay
-// valid until Lookup returns. The context is honoured throughout.
+// valid until Lookup returns. The context is honoured throughout; without a
+// deadline, Lookup waits about a minute at most.
 func (db *DB) Lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error {
 	if db.tracer == nil {
 		return db.engine.lookup(ctx, sql, each, args...)

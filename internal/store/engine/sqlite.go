@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -120,7 +121,12 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *writerMetrics) error 
 func (e *sqliteEngine) dialect() *Dialect { return &sqliteDialect }
 
 func (e *sqliteEngine) read(ctx context.Context, fn func(Tx) error) error {
-	c, err := e.readers.take(ctx)
+	return e.readWithin(ctx, 0, fn)
+}
+
+// readWithin waits at most as long as given for a reader, unless that is 0.
+func (e *sqliteEngine) readWithin(ctx context.Context, wait time.Duration, fn func(Tx) error) error {
+	c, err := e.readers.take(ctx, wait)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (e *sqliteEngine) shrinkLog(ctx context.Context) error {
 	if e.keeper.size() <= logKeep {
 		return nil
 	}
-	r, err := e.readers.take(ctx)
+	r, err := e.readers.take(ctx, 0)
 	if err != nil {
 		return err
 	}

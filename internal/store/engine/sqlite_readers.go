@@ -26,12 +26,21 @@ func newReaders(most int) *readers {
 // most returns the total number of readers.
 func (r *readers) most() int { return cap(r.free) }
 
-// take returns a reader as soon as one is idle.
-func (r *readers) take(ctx context.Context) (*sqliteConn, error) {
+// readerTime bounds the wait of a lookup for a reader.
+const readerTime = time.Minute
+
+// take returns a reader as soon as one is idle. It waits at most as long as
+// given, unless that is 0.
+func (r *readers) take(ctx context.Context, wait time.Duration) (*sqliteConn, error) {
 	select {
 	case <-r.free:
 	default: // only callers that have to wait pay for the other channels
 		defer r.waits.begin()()
+		if wait > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, wait)
+			defer cancel()
+		}
 		select {
 		case <-r.free:
 		case <-r.closing:

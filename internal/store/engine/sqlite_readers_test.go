@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -26,7 +27,7 @@ func openReaders(t *testing.T, most int) *readers {
 
 func (r *readers) must(t *testing.T) *sqliteConn {
 	t.Helper()
-	c, err := r.take(t.Context())
+	c, err := r.take(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +60,16 @@ func TestWaitForReaderEnds(t *testing.T) {
 
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := r.take(gone); !errors.Is(err, context.Canceled) {
+	if _, err := r.take(gone, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("one who has gone got %v", err)
+	}
+	if _, err := r.take(t.Context(), time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one who waited long enough got %v", err)
 	}
 
 	taken := make(chan *sqliteConn)
 	go func() {
-		c, err := r.take(context.Background())
+		c, err := r.take(context.Background(), 0)
 		if err != nil {
 			t.Error(err)
 		}
@@ -80,7 +84,7 @@ func TestWaitForReaderEnds(t *testing.T) {
 	if err := r.close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.take(t.Context()); !errors.Is(err, errClosed) {
+	if _, err := r.take(t.Context(), 0); !errors.Is(err, errClosed) {
 		t.Errorf("after the end: %v", err)
 	}
 }
