@@ -71,7 +71,8 @@ func TestMigrationWaitsForAnother(t *testing.T) {
 	conn := storetest.Must[*pgx.Conn](t)(pgx.Connect(t.Context(), cfg.Database))
 	defer conn.Close(t.Context())
 	storetest.Must[pgconn.CommandTag](t)(conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, int64(engine.MigrationLock)))
-	cfg.Database += "&statement_timeout=100&lock_timeout=100"
+	database := cfg.Database // without the deadlines, which a busy machine may exceed
+	cfg.Database += "&statement_timeout=500&lock_timeout=500"
 	migrated := make(chan error, 1)
 	go func() {
 		_, err := store.Migrate(t.Context(), cfg)
@@ -81,8 +82,8 @@ func TestMigrationWaitsForAnother(t *testing.T) {
 		if len(migrated) > 0 {
 			t.Fatalf("it did not wait: %v", <-migrated)
 		}
-		return storetest.AskPostgres(t, cfg.Database, `SELECT true FROM pg_stat_activity WHERE datname = current_database()
-			AND wait_event = 'advisory' AND clock_timestamp() - query_start > '300 ms'`)
+		return storetest.AskPostgres(t, database, `SELECT true FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event = 'advisory' AND clock_timestamp() - query_start > '700 ms'`)
 	})
 	storetest.Must[pgconn.CommandTag](t)(conn.Exec(t.Context(), `SELECT pg_advisory_unlock($1)`, int64(engine.MigrationLock)))
 	if err := <-migrated; err != nil {
