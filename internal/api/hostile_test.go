@@ -17,6 +17,7 @@ import (
 	"anodyne.example/anodyne/internal/faulttest"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // hostileRequests is how many are sent to each engine in a round.
@@ -30,6 +31,7 @@ const hostileRequests = 5000
 // ways. These depend on its number alone, which a failure reports. More rounds
 // send others: ROUNDS=10 RUN=TestHostileRequests scripts/faults ./internal/api
 func TestHostileRequests(t *testing.T) {
+	testneed.Long(t, "thousands of requests")
 	unlimited := func(cfg *Config) { cfg.Addresses = ratelimit.NewAddresses(1<<40, 1000, cfg.Now) }
 	eachWith(t, unlimited, func(t *testing.T, n *node) {
 		c := n.callerOf("north", access.Enterprise, access.AllScopes)
