@@ -250,43 +250,13 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			source := storetest.Open(t, engine)
 			who := fill(t, source, 20)
-			stop := make(chan struct{})
-			var writing sync.WaitGroup
-			for range 3 {
-				writing.Go(func() {
-					for {
-						select {
-						case <-stop:
-							return
-						default:
-							p := storetest.Patient("meanwhile")
-							if _, err := source.For(&who).CreatePatient(context.Background(), &p, storetest.Created(p), nil, idempotency.Outcome{}); err != nil {
-								t.Error(err)
-								return
-							}
-						}
-					}
-				})
-			}
-			writing.Go(func() {
-				for n := 1; ; n++ {
-					select {
-					case <-stop:
-						return
-					default:
-						if err := join(source, n); err != nil {
-							t.Error(err)
-							return
-						}
-					}
-				}
-			})
-			for range 3 {
-				path, keys := write(t, source, testKey(t, hexKey))
+			for round := range 3 {
+				var path string
+				var keys backup.Keys
+				beside(t, source, who, 1_000_000*round, func() { path, keys = write(t, source, testKey(t, hexKey)) })
 				cfg := target(t, storetest.SQLite)
 				if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err != nil {
-					t.Error(err)
-					break
+					t.Fatal(err)
 				}
 				restored := storetest.Start(t, cfg)
 				// A patient comes with its event, never without.
@@ -302,10 +272,46 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 					t.Errorf("%q, %v", problems, err)
 				}
 			}
-			close(stop)
-			writing.Wait()
 		})
 	}
+}
+
+// beside calls fn while others write. The newcomers are numbered from after.
+func beside(t *testing.T, s *store.Store, who access.Principal, after int, fn func()) {
+	stop, begun := make(chan struct{}), make(chan struct{}, 1)
+	var writing sync.WaitGroup
+	again := func(one func(n int) error) {
+		writing.Go(func() {
+			for n := 1; ; n++ {
+				err := one(n)
+				select {
+				case begun <- struct{}{}:
+				default:
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for range 3 {
+		again(func(int) error {
+			p := storetest.Patient("meanwhile")
+			_, err := s.For(&who).CreatePatient(context.Background(), &p, storetest.Created(p), nil, idempotency.Outcome{})
+			return err
+		})
+	}
+	again(func(n int) error { return join(s, after+n) })
+	defer writing.Wait()
+	defer close(stop)
+	<-begun
+	fn()
 }
 
 // join creates a member who owns an endpoint, and for each tenth member an

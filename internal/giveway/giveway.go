@@ -12,23 +12,26 @@ const interval = 200 * time.Microsecond
 
 // Points are the points at which a goroutine can be interrupted. The zero value
 // is ready for use.
-type Points struct{ last time.Time }
+type Points struct {
+	last time.Time     // when others had their turn
+	took time.Duration // their turn
+}
 
 // Point gives way to processes that are waiting, if the last time was a while
-// ago.
+// ago. If they took long, because all processors are busy, the goroutine runs for
+// as long before it gives way again: each time, Linux puts it behind all others,
+// so that it would otherwise get a small part of its share.
 func (p *Points) Point() {
-	if p.due(time.Now()) {
-		yield()
+	now := time.Now()
+	if !p.due(now) {
+		return
 	}
+	yield()
+	p.last = time.Now()
+	p.took = p.last.Sub(now)
 }
 
-func (p *Points) due(now time.Time) bool {
-	if now.Sub(p.last) < interval {
-		return false
-	}
-	p.last = now
-	return true
-}
+func (p *Points) due(now time.Time) bool { return now.Sub(p.last) >= max(interval, p.took) }
 
 // Any reports whether there was a point at which the goroutine gave way.
 func (p *Points) Any() bool { return !p.last.IsZero() }

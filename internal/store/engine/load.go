@@ -78,7 +78,7 @@ func checkNames(list []Table) error {
 
 // prepare verifies the target and marks it.
 func (l *Loading) prepare(ctx context.Context, schema int64) error {
-	return l.Write(ctx, func(tx Tx) error {
+	return l.Write(unhurried(ctx), func(tx Tx) error {
 		have, err := schemaVersion(tx)
 		if err != nil {
 			return err
@@ -213,7 +213,7 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	}()
 	var err error
 	for slice := range parts {
-		if err = l.Write(ctx, func(tx Tx) error { return tx.Many(slice...) }); err != nil {
+		if err = l.Write(unhurried(ctx), func(tx Tx) error { return tx.Many(slice...) }); err != nil {
 			err = fmt.Errorf("table %s: %w", t.Name, err)
 			break
 		}
