@@ -72,9 +72,9 @@ func runImport(ctx context.Context, e cli.Env, args []string) error {
 	show := cli.Bar(e.Stderr)
 	return importFiles(ctx, e, s, *dryRun, importer.Config{
 		Org: view, Files: files, Kind: importer.Kind(*kind), Renames: renames, DataType: *dataType, Errors: *refused, DryRun: *dryRun, FHIR: mapping,
-		Now: time.Now, Progress: func(file string, first bool, done, total int64) {
+		Now: time.Now, Progress: func(file string, ahead bool, done, total int64) {
 			what := "importing"
-			if first {
+			if ahead {
 				what = "reading"
 			}
 			show(what+" "+file+", bytes", done, total)

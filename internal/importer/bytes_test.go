@@ -90,7 +90,7 @@ func TestLongPatientsDoNotPileUp(t *testing.T) {
 		t.Errorf("a transaction has %d lines with %d bytes, want %d bytes", c.lines(), c.bytes(), joinedBytes)
 	}
 	var sizes []int
-	b := &patientBuilder{job: &job{Config: &Config{Now: time.Now}, people: &people{}, repeats: &repeats{}}, send: func(c chunk) error {
+	b := &patientBuilder{job: &job{Config: &Config{Now: time.Now}, people: &people{}, repeats: repeats{counts: map[patients.ImportHash]uint32{}}}, send: func(c chunk) error {
 		sizes = append(sizes, c.bytes())
 		return nil
 	}}

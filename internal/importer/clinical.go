@@ -96,7 +96,11 @@ func (b *recordBuilder) take(r row, e entry) error {
 	if record.Source == "" {
 		record.Source = "import"
 	}
-	return b.add(r.line, b.repeats.number(&e, contentOf(Clinical, &e)).Beside(patient), record, len(e.body))
+	hash, err := b.repeats.number(&e, contentOf(Clinical, &e))
+	if err != nil {
+		return err
+	}
+	return b.add(r.line, hash.Beside(patient), record, len(e.body))
 }
 
 func isEmpty(v strictjson.Value) bool {

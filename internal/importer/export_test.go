@@ -8,3 +8,10 @@ func HoldLines(t *testing.T, n int) {
 	heldLines = n
 	t.Cleanup(func() { heldLines = before })
 }
+
+// CountLines lets fewer lines be counted before an import looks ahead.
+func CountLines(t *testing.T, n int) {
+	before := countedLines
+	countedLines = n
+	t.Cleanup(func() { countedLines = before })
+}

@@ -37,45 +37,57 @@ func nth(content patients.ImportHash, n uint32) patients.ImportHash {
 // two scores, so a line is identified by its content and its number among
 // equal ones.
 //
-// A first pass records which lines have duplicates, in a filter of limited
-// size, so that the second pass only has to count those. A false positive only
-// means that a unique line is counted.
+// The contents of the first lines are all counted. If a file has more, another
+// pass over the rest of it records which contents may have duplicates there, in a
+// filter of limited size, so that from then on only those are counted. A false
+// positive only means that a unique line is counted.
 type repeats struct {
-	seed   maphash.Seed
-	filter []uint64
+	counts map[patients.ImportHash]uint32 // of lines so far
+	// lookAhead calls note for every line from the next one on. It is called once.
+	lookAhead func() error
+	ahead     bool // lookAhead was called
+	seed      maphash.Seed
+	filter    []uint64
 	// maybe has the sums of lines that have duplicates.
-	maybe  map[uint64]bool
-	counts map[patients.ImportHash]uint32
+	maybe map[uint64]bool
 }
+
+// countedLines is the number of contents that are counted at first, in about 60 MB.
+// Tests lower it.
+var countedLines = 1_500_000
 
 const (
 	minFilter = 1 << 16 // bits
 	maxFilter = 1 << 29 // 64 MiB: 1 line in 10 is counted unnecessarily at 100 million lines
 )
 
-func newRepeats(fileSize int64) *repeats {
+// number returns the identity of the next line with this content.
+func (r *repeats) number(e *entry, content patients.ImportHash) (patients.ImportHash, error) {
+	if len(r.counts) >= countedLines && !r.ahead {
+		r.ahead = true
+		err := r.lookAhead()
+		r.filter = nil
+		if err != nil {
+			return content, err
+		}
+	}
+	n := r.counts[content]
+	if !r.ahead || r.maybe[r.sum(e)] {
+		r.counts[content] = n + 1
+	}
+	return nth(content, n), nil
+}
+
+// expect prepares the filter for a file of some size.
+func (r *repeats) expect(fileSize int64) {
 	bits := int64(minFilter)
 	for bits < 2*fileSize && bits < maxFilter {
 		bits *= 2
 	}
-	return &repeats{seed: maphash.MakeSeed(), filter: make([]uint64, bits/64), maybe: map[uint64]bool{}, counts: map[patients.ImportHash]uint32{}}
+	r.seed, r.filter, r.maybe = maphash.MakeSeed(), make([]uint64, bits/64), map[uint64]bool{}
 }
 
-// sum returns a sum of a line's content, which takes less time than the hash. It
-// is the same for lines with the same content.
-func (r *repeats) sum(e *entry) uint64 {
-	var h maphash.Hash
-	h.SetSeed(r.seed)
-	_, _ = h.WriteString(e.external) // never fails
-	_, _ = h.WriteString(e.patient)
-	for _, one := range e.identifiers {
-		_, _ = h.WriteString(one.Value)
-	}
-	_, _ = h.Write(e.known)
-	return h.Sum64()
-}
-
-// note records a line in the first pass.
+// note records a line of the rest of the file.
 func (r *repeats) note(e *entry) {
 	sum := r.sum(e)
 	seen := true
@@ -90,15 +102,16 @@ func (r *repeats) note(e *entry) {
 	}
 }
 
-// done ends the first pass.
-func (r *repeats) done() { r.filter = nil }
-
-// number returns the identity of the next line with this content.
-func (r *repeats) number(e *entry, content patients.ImportHash) patients.ImportHash {
-	if len(r.maybe) == 0 || !r.maybe[r.sum(e)] {
-		return content
+// sum returns a sum of a line's content, which takes less time than the hash. It
+// is the same for lines with the same content.
+func (r *repeats) sum(e *entry) uint64 {
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	_, _ = h.WriteString(e.external) // never fails
+	_, _ = h.WriteString(e.patient)
+	for _, one := range e.identifiers {
+		_, _ = h.WriteString(one.Value)
 	}
-	n := r.counts[content]
-	r.counts[content] = n + 1
-	return nth(content, n)
+	_, _ = h.Write(e.known)
+	return h.Sum64()
 }

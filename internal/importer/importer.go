@@ -40,9 +40,10 @@ type Config struct {
 	Now    func() time.Time
 	// FHIR maps FHIR resources.
 	FHIR fhir.Mapping
-	// Progress, if set, is called with the number of bytes read in each pass.
-	// The first pass, which looks for duplicate lines, imports nothing.
-	Progress func(file string, first bool, done, total int64)
+	// Progress, if set, is called with the number of bytes read. ahead is set while
+	// the rest of a large file is searched for duplicate lines, and in the first
+	// pass over FHIR resources, which imports patients.
+	Progress func(file string, ahead bool, done, total int64)
 }
 
 // Summary is the result for a file.

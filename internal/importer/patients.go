@@ -46,7 +46,9 @@ func (b *patientBuilder) take(r row, e entry) error {
 	case len(list) > 0:
 		imported.Key = keyOfIdentifiers(list)
 	default:
-		imported.Content = b.repeats.number(&e, imported.Content)
+		if imported.Content, err = b.repeats.number(&e, imported.Content); err != nil {
+			return err
+		}
 	}
 	if !b.people.expect(list, imported.Content, p.DateOfBirth) {
 		return otherValues(e.external != "")

@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/giveway"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 type jsonValue = jsontext.Value
@@ -40,7 +41,8 @@ type job struct {
 	file
 	people  *people
 	refused *refused
-	repeats *repeats
+	repeats repeats
+	line    int // being read
 	sum     Summary
 	chunks  chan chunk
 }
@@ -70,7 +72,7 @@ func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err
 			path = f.path + ".errors.csv"
 		}
 	}
-	j := &job{Config: cfg, file: f, people: p, refused: newRefused(path, f.path, f.src), repeats: newRepeats(f.src.size),
+	j := &job{Config: cfg, file: f, people: p, refused: newRefused(path, f.path, f.src), repeats: repeats{counts: map[patients.ImportHash]uint32{}},
 		sum: Summary{File: f.path, Kind: f.kind}, chunks: make(chan chunk, max(4, cfg.Org.ImportLines()/chunkLines))}
 	defer func() {
 		err = errors.Join(err, j.refused.close())
@@ -80,10 +82,8 @@ func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err
 		}
 		sum.Elapsed = time.Since(start)
 	}()
-	if err := j.lookAhead(ctx); err != nil {
-		return sum, err
-	}
 	reading, stop := context.WithCancel(ctx)
+	j.repeats.lookAhead = func() error { return j.lookAhead(reading) }
 	read := make(chan error, 1)
 	go func() {
 		defer close(j.chunks)
@@ -99,15 +99,16 @@ func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err
 	return sum, writeErr
 }
 
-// each calls fn for all rows of the file.
-func (j *job) each(ctx context.Context, first bool, fn func(row) error) error {
-	if err := j.src.begin(); err != nil {
+// each calls fn for all rows of the file. It reports the progress of reading them,
+// or of looking ahead.
+func (j *job) each(ctx context.Context, src *source, ahead bool, fn func(row) error) error {
+	if err := src.begin(); err != nil {
 		return err
 	}
 	var points giveway.Points
 	for n := 1; ; n++ {
 		points.Point()
-		r, err := j.src.rows.next()
+		r, err := src.rows.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -121,31 +122,36 @@ func (j *job) each(ctx context.Context, first bool, fn func(row) error) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			j.progress(first, j.src.count.n)
+			j.progress(ahead, src.count.n)
 		}
 	}
-	j.progress(first, j.src.size)
+	j.progress(ahead, src.size)
 	return nil
 }
 
-func (j *job) progress(first bool, done int64) {
+func (j *job) progress(ahead bool, done int64) {
 	if j.Progress != nil {
-		j.Progress(j.path, first, done, j.src.size)
+		j.Progress(j.path, ahead, done, j.src.size)
 	}
 }
 
-// lookAhead is the first pass. It is skipped if every line has an identifier.
+// lookAhead notes the lines from the current one on.
 func (j *job) lookAhead(ctx context.Context) error {
-	defer j.repeats.done()
-	return j.each(ctx, true, func(r row) error {
-		if e, err := j.entryOf(r); err == nil && (j.kind == Clinical || e.external == "") {
+	j.repeats.expect(j.src.size)
+	from := j.line
+	src := &source{file: j.src.file}
+	return j.each(ctx, src, true, func(r row) error {
+		if r.line < from {
+			return nil
+		}
+		if e, err := j.entryOf(r); err == nil {
 			j.repeats.note(&e)
 		}
 		return nil
 	})
 }
 
-// read is the second pass: it validates the lines and groups them into chunks.
+// read validates the lines and groups them into chunks.
 func (j *job) read(ctx context.Context) error {
 	var b builder
 	send := func(c chunk) error {
@@ -165,7 +171,8 @@ func (j *job) read(ctx context.Context) error {
 		}
 		b = newRecordBuilder(ctx, j, aliases, send)
 	}
-	err := j.each(ctx, false, func(r row) error {
+	err := j.each(ctx, j.src, false, func(r row) error {
+		j.line = r.line
 		j.sum.Read++
 		e, err := j.entryOf(r)
 		if err == nil {

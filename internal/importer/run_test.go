@@ -339,6 +339,38 @@ func TestManyLines(t *testing.T) {
 	})
 }
 
+// Equal lines are as many records, wherever in a file an import starts to look
+// ahead for them, and it recognises them if it starts elsewhere the next time.
+func TestEqualLines(t *testing.T) {
+	each(t, func(p *place) {
+		lines := []string{"1,2026-01-15,7,", "1,2026-01-15,7,", "2,2026-01-15,7,\"a\nb\"", "1,,7,", "9,2026-01-15,7,", "1, 2026-01-15 ,7,", "2,2026-01-15,7,\"a\nb\"",
+			"1,2026-01-16,7,", "2,2026-01-17,7,", "2,2026-01-17,7,", "1,2026-01-16,7,", "1,,7,", "1,2026-01-15,7,", "2,2026-01-15,7,"}
+		var people []string
+		for i := range len(lines) + 2 {
+			people = append(people, fmt.Sprintf("%d-1,Ada,1984-05-17", i), fmt.Sprintf("%d-2,Bo,1984-05-17", i))
+		}
+		p.run(fmt.Sprint(len(people), 0, 0), nil, p.file("p.csv", append([]string{"mrn,name,dob"}, people...)...))
+		for counted := range len(lines) + 2 {
+			text := []string{"mrn,date,score,notes"}
+			for _, line := range lines {
+				text = append(text, fmt.Sprintf("%d-%s", counted, line))
+			}
+			path := p.file("c.csv", text...)
+			ofScores := func(c *importer.Config) { c.DataType = "pain_scores" }
+			importer.CountLines(t, counted)
+			p.run("11 0 3", ofScores, path)
+			p.run("0 11 3", ofScores, path)
+			importer.CountLines(t, (counted+5)%len(lines))
+			p.run("0 11 3", ofScores, path)
+		}
+		for i, patient := range p.patients() {
+			if want := []int{6, 5}[i%2]; len(p.records(patient)) != want {
+				t.Errorf("patient %d has %d records, want %d", i, len(p.records(patient)), want)
+			}
+		}
+	})
+}
+
 // An import that was stopped at any moment is resumed.
 func TestStoppedAndResumed(t *testing.T) {
 	each(t, func(p *place) {
@@ -349,8 +381,8 @@ func TestStoppedAndResumed(t *testing.T) {
 		path := p.file("p.csv", people...)
 		for at := int64(0); at < 30_000; at += 10_000 {
 			ctx, stop := context.WithCancel(p.t.Context())
-			_, err := importer.Run(ctx, importer.Config{Org: p.org, Files: []string{path}, Now: time.Now, Progress: func(_ string, first bool, done, _ int64) {
-				if !first && done >= at {
+			_, err := importer.Run(ctx, importer.Config{Org: p.org, Files: []string{path}, Now: time.Now, Progress: func(_ string, _ bool, done, _ int64) {
+				if done >= at {
 					stop()
 				}
 			}})

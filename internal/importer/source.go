@@ -54,13 +54,11 @@ func (s *source) begin() error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New("is not a regular file; an import reads its files twice")
+		return errors.New("is not a regular file; an import may read its files twice")
 	}
 	s.size = info.Size()
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	s.count = &counter{r: s.file}
+	// Two sources can read a file at a time.
+	s.count = &counter{r: io.NewSectionReader(s.file, 0, s.size)}
 	l := newLines(s.count)
 	mark, _ := l.r.Peek(3)
 	switch {
