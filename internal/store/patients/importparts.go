@@ -2,6 +2,7 @@ package patients
 
 import (
 	"context"
+	"time"
 
 	"anodyne.example/anodyne/internal/store/engine"
 )
@@ -13,6 +14,9 @@ const (
 	// importLines is the number of lines in one transaction if no process does.
 	// The more there are, the less often the same index pages are written.
 	importLines = 8000
+	// importTime is how long an import adds parts to a transaction, which is far
+	// below the limit for a write, even if a part takes long on a busy machine.
+	importTime = 3 * time.Second
 )
 
 // ImportLines is the number of lines worth collecting for [Org.ImportPatients]
@@ -29,8 +33,8 @@ func (o Org) ImportLines() int {
 func (o Org) ExpectImport(ctx context.Context) error { return o.db.ExpectBulk(ctx) }
 
 // inParts processes items in one transaction, and returns how many it processed.
-// On SQLite it does so part by part, and ends the transaction early if another
-// process wants to write, so that a long transaction does not block others. An
+// On SQLite it does so part by part, and ends the transaction early if it takes
+// long or another process wants to write, which it would block. An
 // item has one or more lines: size(n) is the number of lines of the first n items.
 // part processes the items from `from` up to, but not including, `to`. The
 // statements it defers run before the next part.
@@ -41,7 +45,7 @@ func (o Org) inParts(ctx context.Context, items int, size func(n int) int, part 
 			done = items
 			return part(tx, 0, items)
 		}
-		for done < items && (done == 0 || !o.db.Awaited()) {
+		for end := time.Now().Add(importTime); done < items && (done == 0 || !o.db.Awaited() && time.Now().Before(end)); {
 			p, to := partTx{Tx: tx}, done+1
 			for to < items && size(to)-size(done) < partLines {
 				to++
