@@ -78,7 +78,7 @@ func checkNames(list []Table) error {
 
 // prepare verifies the target and marks it.
 func (l *Loading) prepare(ctx context.Context, schema int64) error {
-	return l.Write(unhurried(ctx), func(tx Tx) error {
+	return l.Write(l.untimed(ctx), func(tx Tx) error {
 		have, err := schemaVersion(tx)
 		if err != nil {
 			return err
@@ -213,7 +213,7 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	}()
 	var err error
 	for slice := range parts {
-		if err = l.Write(unhurried(ctx), func(tx Tx) error { return tx.Many(slice...) }); err != nil {
+		if err = l.Write(l.untimed(ctx), func(tx Tx) error { return tx.Many(slice...) }); err != nil {
 			err = fmt.Errorf("table %s: %w", t.Name, err)
 			break
 		}
@@ -222,6 +222,16 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	for range parts { // the reader may be blocked on one
 	}
 	return cmp.Or(err, <-read)
+}
+
+// untimed lifts the time limit of a transaction on SQLite, where a busy machine
+// alone may exceed it. On PostgreSQL, the limit shows that a server does not
+// respond.
+func (l *Loading) untimed(ctx context.Context) context.Context {
+	if l.Shared() {
+		return ctx
+	}
+	return unhurried(ctx)
 }
 
 // withoutOurs returns next with an error for settings that a restore keeps for
