@@ -97,15 +97,21 @@ func postgresError(err error) error {
 	return err
 }
 
-// isLost reports whether a connection was lost, could not be made or timed out,
-// so that the others are most likely affected too.
+// isLost reports whether a connection was lost or timed out, so that the others
+// are most likely affected too. One that could not be made says nothing about
+// them, unless the server answers that it is not up.
 func isLost(err error) bool {
+	if fault.CodeOf(err) != fault.Internal {
+		return false // not from the connection
+	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "57P01" || pg.Code == "57P02" || pg.Code == "57P03" // the server stops, has crashed, or starts
 	}
-	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting {
+		return false
+	}
 	_, network := errors.AsType[net.Error](err)
-	return connecting || network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // errClosed is returned by calls made after Close.
