@@ -233,13 +233,16 @@ func (e *postgresEngine) listenOnce(ctx context.Context, n *nodes) error {
 		defer cancel()
 		_ = conn.Close(last) // the server may be unreachable
 	}()
-	stmts := []Stmt{{SQL: "LISTEN " + pulseChannel}, {SQL: "LISTEN " + leaderChannel}}
+	listen := "LISTEN " + pulseChannel + "; LISTEN " + leaderChannel
 	n.mu.Lock()
 	for channel := range n.hears {
-		stmts = append(stmts, Stmt{SQL: "LISTEN " + channel})
+		listen += "; LISTEN " + channel
 	}
 	n.mu.Unlock()
-	if err := e.tx(ctx, conn).Many(stmts...); err != nil {
+	limited, cancel := context.WithTimeout(ctx, e.limits.silence)
+	_, err = conn.PgConn().Exec(limited, listen).ReadAll()
+	cancel()
+	if err != nil {
 		return err
 	}
 	n.listening(true)
