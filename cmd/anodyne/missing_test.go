@@ -57,6 +57,29 @@ var missingDatabase = map[string]struct {
 	"seal accept":   {refuses, "--reason test"},
 }
 
+// An empty file is not a database either, and stays empty.
+func TestEmptyFileIsNoDatabase(t *testing.T) {
+	for name, c := range missingDatabase {
+		if c.does != refuses {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "empty.db")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, said := runOn(t, "sqlite:"+path, name+" "+c.args)
+		if code != cli.ExitFailed || !strings.Contains(said, "no Anodyne database at sqlite:"+path) {
+			t.Errorf("%s: exit code %d, %s", name, code, said)
+		}
+		if files, err := os.ReadDir(filepath.Dir(path)); len(files) != 1 || err != nil {
+			t.Errorf("%s left %v, %v", name, files, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() != 0 {
+			t.Errorf("%s changed the file: %v, %v", name, info, err)
+		}
+	}
+}
+
 // A mistyped address must not pass for an intact database, so only commands that
 // may come first create one.
 func TestMissingDatabase(t *testing.T) {
@@ -121,8 +144,27 @@ func shown(address string) string {
 }
 
 // runOnMissing runs a command line, and fails the test if the command created a
-// database or keys and then failed.
+// database and then failed.
 func runOnMissing(t *testing.T, address, line string) (code int, said string) {
+	t.Helper()
+	code, said = runOn(t, address, line)
+	if code == cli.ExitOK {
+		return code, said
+	}
+	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
+		mustBeMissing(t, line, filepath.Dir(path))
+	} else if s, err := store.Open(t.Context(), store.Config{Database: address, DataDir: t.TempDir()}); !errors.Is(err, engine.ErrEmpty) {
+		t.Errorf("%s created a schema: %v", line, err)
+		if s != nil {
+			_ = s.Close()
+		}
+	}
+	return code, said
+}
+
+// runOn runs a command line, and fails the test if the command created keys or a
+// file and then failed.
+func runOn(t *testing.T, address, line string) (code int, said string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file.csv")
@@ -136,14 +178,6 @@ func runOnMissing(t *testing.T, address, line string) (code int, said string) {
 	code = run(context.Background(), args, cli.Env{Stdin: strings.NewReader("correct horse battery\n"), Stdout: &out, Stderr: &out, Lookup: os.LookupEnv})
 	if code == cli.ExitOK {
 		return code, out.String()
-	}
-	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
-		mustBeMissing(t, line, filepath.Dir(path))
-	} else if s, err := store.Open(t.Context(), cfg); !errors.Is(err, engine.ErrEmpty) {
-		t.Errorf("%s created a schema: %v", line, err)
-		if s != nil {
-			_ = s.Close()
-		}
 	}
 	mustBeMissing(t, line, cfg.DataDir)
 	mustBeMissing(t, line, filepath.Join(dir, "new"))

@@ -183,14 +183,15 @@ func refuseHalf(tx Tx, restore string) error {
 // ErrEmpty reports a database that does not exist or has no schema.
 var ErrEmpty = errors.New("the database does not exist or is empty; run: anodyne migrate")
 
-// MustExist returns [ErrEmpty] if the file of a SQLite database is missing. [Open]
-// would create it.
+// MustExist returns [ErrEmpty] if the file of a SQLite database is missing or
+// empty. [Open] would create it.
 func MustExist(database string) error {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok || path == "" {
 		return nil
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return ErrEmpty
 	}
 	return nil
