@@ -72,7 +72,7 @@ func TestMigrationWaitsForAnother(t *testing.T) {
 	defer conn.Close(t.Context())
 	storetest.Must[pgconn.CommandTag](t)(conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, int64(engine.MigrationLock)))
 	database := cfg.Database // without the deadlines, which a busy machine may exceed
-	cfg.Database += "&statement_timeout=500&lock_timeout=500"
+	cfg.Database += "&statement_timeout=3000&lock_timeout=3000"
 	migrated := make(chan error, 1)
 	go func() {
 		_, err := store.Migrate(t.Context(), cfg)
@@ -83,7 +83,7 @@ func TestMigrationWaitsForAnother(t *testing.T) {
 			t.Fatalf("it did not wait: %v", <-migrated)
 		}
 		return storetest.AskPostgres(t, database, `SELECT true FROM pg_stat_activity WHERE datname = current_database()
-			AND wait_event = 'advisory' AND clock_timestamp() - query_start > '700 ms'`)
+			AND wait_event = 'advisory' AND clock_timestamp() - query_start > '4 s'`)
 	})
 	storetest.Must[pgconn.CommandTag](t)(conn.Exec(t.Context(), `SELECT pg_advisory_unlock($1)`, int64(engine.MigrationLock)))
 	if err := <-migrated; err != nil {
