@@ -122,6 +122,29 @@ func TestHealth(t *testing.T) {
 	})
 }
 
+// counted returns how many requests were counted, by route and status.
+func (n *node) counted() map[string]float64 {
+	n.tb.Helper()
+	families, err := n.registry.Gather()
+	if err != nil {
+		n.tb.Fatal(err)
+	}
+	counted := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, label := range metric.GetLabel() {
+				labels = append(labels, label.GetValue())
+			}
+			// Those that alerts count begin at zero.
+			if n := metric.GetCounter().GetValue(); family.GetName() == "anodyne_http_requests_total" && n > 0 {
+				counted[labels[0]+" "+labels[1]] = n
+			}
+		}
+	}
+	return counted
+}
+
 // Labels are bounded: what callers write never becomes one.
 func TestMetricsAreByRoute(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
@@ -129,23 +152,7 @@ func TestMetricsAreByRoute(t *testing.T) {
 		id := c.create("Arlo Finch")
 		c.get("/v1/patients/" + id).is(http.StatusOK)
 		c.get("/v1/" + id).is(http.StatusNotFound)
-		families, err := n.registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		counted := map[string]float64{}
-		for _, family := range families {
-			for _, metric := range family.GetMetric() {
-				var labels []string
-				for _, label := range metric.GetLabel() {
-					labels = append(labels, label.GetValue())
-				}
-				// Those that alerts count begin at zero.
-				if n := metric.GetCounter().GetValue(); family.GetName() == "anodyne_http_requests_total" && n > 0 {
-					counted[labels[0]+" "+labels[1]] = n
-				}
-			}
-		}
+		counted := n.counted()
 		for _, want := range []string{"POST /v1/patients 201", "GET /v1/patients/{id} 200", "unknown 404"} {
 			if counted[want] != 1 {
 				t.Errorf("%s: %v of %v", want, counted[want], counted)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"anodyne.example/anodyne/internal/access"
@@ -156,6 +157,28 @@ func TestEventsCarryNoPatientData(t *testing.T) {
 			wantMembers(t, e["data"].(map[string]any), "patient_id")
 		}
 		n.caller("north", access.AllScopes&^access.EventsRead).get("/v1/events").is(http.StatusForbidden)
+	})
+}
+
+// A client that hangs up is not counted as a failure of the service.
+func TestClientHangsUp(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, path := range []string{"/v1/patients?search=a", "/fhir/R4/Patient"} {
+			request := httptest.NewRequestWithContext(ctx, "GET", path, nil)
+			request.Header.Set("Authorization", "Bearer "+c.token)
+			n.api.ServeHTTP(httptest.NewRecorder(), request)
+		}
+		for name, times := range n.counted() {
+			if strings.HasSuffix(name, " 503") {
+				t.Errorf("%s: %v times", name, times)
+			}
+		}
+		if got := n.counted()["GET /v1/patients 499"]; got != 1 {
+			t.Errorf("%v requests of clients that left", got)
+		}
 	})
 }
 

@@ -48,6 +48,11 @@ var statusOf = map[fault.Code]int{
 
 var errPanic = errors.New("panic")
 
+// statusLeft is counted and logged instead of 503 if the client hung up: nobody
+// received a response, and nothing is wrong with the service. nginx uses the same
+// number.
+const statusLeft = 499
+
 // fail responds with an error. An error that is not a fault is internal: it is
 // logged, and the caller only learns the request ID.
 func (x *exchange) fail(err error) {
@@ -55,6 +60,9 @@ func (x *exchange) fail(err error) {
 		return // the response was already sent
 	}
 	f := x.explain(err)
+	if f.Code == fault.Unavailable && x.left() {
+		defer func() { x.status = statusLeft }()
+	}
 	status, known := statusOf[f.Code]
 	if !known {
 		status = http.StatusInternalServerError
@@ -109,6 +117,9 @@ func (x *exchange) problem(f *fault.Error) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
+// left reports whether the client has hung up.
+func (x *exchange) left() bool { return errors.Is(x.r.Context().Err(), context.Canceled) }
+
 // explain converts any error to a fault and logs what is hidden from the
 // caller.
 func (x *exchange) explain(err error) *fault.Error {
@@ -117,7 +128,7 @@ func (x *exchange) explain(err error) *fault.Error {
 		return fault.New(fault.InvalidParameter, err.Error())
 	}
 	switch {
-	case known && f.Code == fault.Unavailable && f.Cause != nil: // otherwise the message is complete
+	case known && f.Code == fault.Unavailable && f.Cause != nil && !x.left(): // otherwise the message is complete
 		x.api.Log.Warn("service unavailable", "request_id", x.requestID, "route", x.pattern(), "error", f)
 		return f
 	case known:
