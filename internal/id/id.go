@@ -7,6 +7,7 @@
 package id
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -72,14 +73,25 @@ type (
 // ID is an identifier of kind K.
 type ID[K Kind] struct{ ulid ulid.ULID }
 
+// source has the randomness of recent milliseconds: each identifier continues that
+// of the one before in its millisecond, while requests that began at other times
+// create theirs.
 var source = struct {
 	sync.Mutex
-	entropy *ulid.MonotonicEntropy
-	next    ulid.ULID // generated here, and copied
-}{entropy: ulid.Monotonic(rand.Reader, 0)}
+	recent [1024]*ulid.MonotonicEntropy // by millisecond
+	next   ulid.ULID                    // generated here, and copied
+}{}
+
+func init() {
+	random := bufio.NewReader(rand.Reader)
+	for i := range source.recent {
+		source.recent[i] = ulid.Monotonic(random, 0)
+	}
+}
 
 // New returns a new identifier for a time. Identifiers created by one process
-// in the same millisecond sort in creation order.
+// in the same millisecond sort in creation order, even if others are created for
+// times up to a second earlier or later.
 func New[K Kind](at time.Time) ID[K] {
 	ms := ulid.Timestamp(at)
 	source.Lock()
@@ -87,7 +99,7 @@ func New[K Kind](at time.Time) ID[K] {
 	if err := source.next.SetTime(ms); err != nil {
 		panic(err) // year 10889 or later
 	}
-	if err := source.entropy.MonotonicRead(ms, source.next[6:]); err != nil {
+	if err := source.recent[ms%uint64(len(source.recent))].MonotonicRead(ms, source.next[6:]); err != nil {
 		panic(err) // more than 2^80 in one millisecond
 	}
 	return ID[K]{source.next}

@@ -46,8 +46,9 @@ func TestPrintsAsULID(t *testing.T) {
 func TestSortsByCreation(t *testing.T) {
 	at := time.Now()
 	var made []string
-	for range 1000 {
+	for i := range 1000 {
 		made = append(made, New[EventKind](at).String())
+		New[EventKind](at.Add(time.Duration(i-500) * time.Millisecond)) // of a request that began at another time
 	}
 	if !slices.IsSorted(made) {
 		t.Fatal("identifiers of one millisecond do not sort in the order in which they were made")
