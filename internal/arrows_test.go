@@ -42,7 +42,7 @@ var layers = [][]string{
 	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault", "decimal", "docs", "licenses", "giveway"},
 	{"testnode"},
-	{"testneed", "faulttest", "testwait"}, // for tests, which are not checked, and for their helpers
+	{"testneed", "faulttest", "testwait", "testcert"}, // for tests, which are not checked, and for their helpers
 }
 
 // pkg is the output of go list for a package.
@@ -92,7 +92,7 @@ func TestTheServerIsLinkedWithoutTools(t *testing.T) {
 	if len(linked) < 100 {
 		t.Fatalf("go list found %d packages", len(linked))
 	}
-	tools := []string{"bench", "store/pgserver", "store/storetest", "testneed", "testnode", "faulttest", "testwait"}
+	tools := []string{"bench", "store/pgserver", "store/storetest", "testneed", "testnode", "faulttest", "testwait", "testcert"}
 	for _, path := range linked {
 		inside, _ := strings.CutPrefix(path, "anodyne.example/anodyne/internal/")
 		if path == "testing" || strings.HasPrefix(path, "gonum.org/") || slices.ContainsFunc(tools, func(tool string) bool { return strings.HasPrefix(inside+"/", tool+"/") }) {

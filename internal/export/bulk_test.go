@@ -217,7 +217,10 @@ func TestBulkExport(t *testing.T) {
 			t.Errorf("moved to %v", got)
 		}
 		if s.Engine() == storetest.SQLite {
-			fhirtest.Judge(t, slices.Concat(all(everything), all(changed))...)
+			t.Run("judge", func(t *testing.T) {
+				testneed.Long(t, "the FHIR validator")
+				fhirtest.Judge(t, slices.Concat(all(everything), all(changed))...)
+			})
 		}
 		if got := subjects(t, all(bulk(t, o, Bulk{Types: PatientTypes(), Cohort: list.ID}, now))); !slices.Equal(got, references(people[2], people[3])) {
 			t.Errorf("after the merge the group has %v", got)

@@ -3,18 +3,15 @@ package server
 import (
 	"bufio"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/testcert"
 	"anodyne.example/anodyne/internal/testwait"
 )
 
@@ -175,7 +172,7 @@ func TestNoRoomForAnotherConnection(t *testing.T) {
 // make room nevertheless.
 func TestIdleConnectionsMakeRoomUnderTLS(t *testing.T) {
 	t.Parallel()
-	cert, key := certificate(t)
+	cert, key, _ := testcert.Loopback(t)
 	s := serve(t, "--max-connections", "2", "--tls-cert", cert, "--tls-key", key)
 	var guests []*guest
 	for i := range 3 {
@@ -189,24 +186,4 @@ func TestIdleConnectionsMakeRoomUnderTLS(t *testing.T) {
 		guests = append(guests, g)
 	}
 	guests[0].ended()
-}
-
-// certificate writes one that net/http/httptest has.
-func certificate(t *testing.T) (cert, key string) {
-	t.Helper()
-	model := httptest.NewTLSServer(nil)
-	defer model.Close()
-	pair := model.TLS.Certificates[0]
-	private, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	cert, key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return cert, key
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"anodyne.example/anodyne/internal/testcert"
 )
 
 // from connects from a loopback address of one's own, with TLS if the server
@@ -75,7 +77,7 @@ func eachTransport(t *testing.T, test func(t *testing.T, flags ...string)) {
 	})
 	t.Run("TLS", func(t *testing.T) {
 		t.Parallel()
-		cert, key := certificate(t)
+		cert, key, _ := testcert.Loopback(t)
 		test(t, "--tls-cert", cert, "--tls-key", key)
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"anodyne.example/anodyne/internal/testcert"
 )
 
 // A request with two conflicting lengths is rejected, and what follows on the
@@ -104,7 +106,7 @@ func TestPipelinedRequests(t *testing.T) {
 // works, and a caller without TLS is told to use it.
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	cert, key := certificate(t)
+	cert, key, _ := testcert.Loopback(t)
 	s := serve(t, "--tls-cert", cert, "--tls-key", key)
 	g := s.from(t, "127.0.0.1")
 	g.send("HELLO\r\n\r\n")
