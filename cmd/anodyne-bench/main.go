@@ -92,6 +92,7 @@ func benchmark(ctx context.Context, e cli.Env, args []string) error {
 	fs := cli.Flags(e, "", synopsis)
 	fs.DurationVar(&b.Duration, "duration", 5*time.Second, "time for each path, including the baseline")
 	fs.IntVar(&b.Connections, "connections", 64, "number of busy connections")
+	fs.IntVar(&b.Organizations, "organizations", 1, "organizations among which patients, records and connections are divided")
 	fs.IntVar(&b.Patients, "patients", 10_000, "patients in the database before measuring")
 	fs.IntVar(&b.Records, "records", 100_000, "clinical records in the database before measuring, if a path reads them")
 	fs.Var(&b.grow, "grow", "numbers of `patients` to measure one after the other, separated by commas, instead of --patients")

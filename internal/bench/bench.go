@@ -43,9 +43,12 @@ type Options struct {
 	// Duration is for one path, baseline and product together.
 	Duration    time.Duration
 	Connections int
-	Patients    int
-	Records     int // in the database, if a path reads them
-	Paths       []string
+	// Organizations is the number of organisations among which the patients,
+	// records and connections are divided; 0 means one.
+	Organizations int
+	Patients      int
+	Records       int // in the database, if a path reads them
+	Paths         []string
 	// Nodes is the number of servers sharing the database in an additional
 	// comparison with a single server; less than 2 means none.
 	Nodes          int
@@ -94,6 +97,12 @@ func (o *Options) Validate() error {
 	if o.Connections < 1 || o.Connections > 4096 {
 		bad("connections must be from 1 to 4096")
 	}
+	if o.Organizations < 0 || o.Organizations > min(o.Connections, o.Patients) {
+		bad("there cannot be more organizations than connections or patients, or less than one")
+	}
+	if o.Organizations > 1 && slices.Contains(o.Paths, webhookPath) {
+		bad("the path %q is measured with one organization", webhookPath)
+	}
 	if o.Patients < 1 || o.Patients > 10_000_000 {
 		bad("patients must be from 1 to 10000000")
 	}
@@ -138,18 +147,18 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	}
 	defer func() { err = errors.Join(err, db.remove()) }()
 	began := time.Now()
-	stock, err := fill(ctx, db, &o)
+	filled, keys, err := fill(ctx, db, &o)
 	if err != nil {
 		return result, fmt.Errorf("filling the database: %w", err)
 	}
-	result.Records, result.FillSeconds = stock.records, time.Since(began).Seconds()
+	result.Records, result.FillSeconds = filled.records(), time.Since(began).Seconds()
 
 	server, err := result.start(ctx, &o, db)
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	m := &measurement{Options: o, stock: stock, server: server, database: db.processes, slots: stock.slots(o.Connections)}
+	m := &measurement{Options: o, server: server, database: db.processes, slots: filled.slots(o.Connections), keys: keys}
 	if err := m.all(ctx, &result); err != nil {
 		return result, err
 	}
@@ -163,10 +172,14 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 
 // newResult returns a result without measurements.
 func newResult(o *Options) Result {
-	return Result{
+	result := Result{
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), StartedAt: time.Now().UTC().Truncate(time.Second),
 		Engine: o.Engine, Target: o.Target, Patients: o.Patients, Connections: o.Connections, PathSeconds: o.Duration.Seconds(), IdempotencyKey: o.IdempotencyKey,
 	}
+	if o.Organizations > 1 {
+		result.Organizations = o.Organizations
+	}
+	return result
 }
 
 // silence sets missing functions to no-ops.

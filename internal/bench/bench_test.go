@@ -34,7 +34,7 @@ func TestRunMeasuresEveryPath(t *testing.T) {
 			case Postgres:
 				o.Database, o.Nodes = pgcluster.Database(t, nil), 2
 			case SQLiteEncrypted:
-				o.Paths, o.Nodes = []string{"get", "post", "mixed", "start"}, 2
+				o.Paths, o.Nodes, o.Organizations, o.Records = []string{"get", "post", "mixed", "start"}, 2, 2, 600
 			case Citus:
 				o.Paths = []string{"get", "post"}
 			}
@@ -93,7 +93,7 @@ func everyPath(t *testing.T, o Options) {
 	if !slices.Equal(names, o.Paths) {
 		t.Errorf("measured %v, want %v", names, o.Paths)
 	}
-	if r.Engine != o.Engine || r.Patients != 50 || r.Records != o.Records || r.ReadySeconds <= 0 || r.FillSeconds <= 0 || (r.DeepPageCost > 0) != (r.Path("list-deep") != nil) {
+	if r.Engine != o.Engine || r.Organizations != o.Organizations || r.Patients != 50 || r.Records != o.Records || r.ReadySeconds <= 0 || r.FillSeconds <= 0 || (r.DeepPageCost > 0) != (r.Path("list-deep") != nil) {
 		t.Errorf("something of the whole was not measured: %s", text)
 	}
 	if r.ServerRSS <= 0 || r.ServerPeakRSS < r.ServerRSS || (r.ReadModels > 0) != (r.Path("search") != nil) || r.RSSBound != r.ReadModelsBound+200_000_000 || !r.RSSHeld {
@@ -234,6 +234,8 @@ func TestValidate(t *testing.T) {
 		"too long":       {func(o *Options) { o.Duration = time.Hour }, "duration"},
 		"no connections": {func(o *Options) { o.Connections = 0 }, "connections"},
 		"no patients":    {func(o *Options) { o.Patients = 0 }, "patients"},
+		"many orgs":      {func(o *Options) { o.Organizations = 2 }, "organizations"},
+		"orgs' webhooks": {func(o *Options) { o.Organizations, o.Connections, o.Patients = 2, 2, 2 }, "one organization"},
 		"minus records":  {func(o *Options) { o.Records = -1 }, "records"},
 		"many nodes":     {func(o *Options) { o.Nodes = 17 }, "nodes"},
 		"no paths":       {func(o *Options) { o.Paths = nil }, "path"},

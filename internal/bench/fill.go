@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -19,16 +20,24 @@ import (
 	"anodyne.example/anodyne/internal/store/idempotency"
 )
 
-// stock is what the load uses: existing patients and tokens.
+// stock is what the load uses of an organisation: existing patients and tokens.
 type stock struct {
+	org      store.Org
+	client   clients.Client // that filled it
 	filled   int
 	patients []id.Patient // a sample, spread evenly
 	records  int
-	courses  int               // number of patients, from the first, that have records
-	grants   []grant           // each of a different client
-	taken    atomic.Int64      // number of grants given out
-	keys     map[string][]byte // of the data directory, for other nodes
+	batches  int          // in which the records were added
+	courses  int          // number of patients, from the first, that have records
+	grants   []grant      // each of a different client
+	taken    atomic.Int64 // number of grants given out
 }
+
+// stocks are those of the measured organisations.
+type stocks []*stock
+
+// progress is called with the progress of a step.
+type progress func(step string, done, total int)
 
 // grant is a client's token, and its credentials for HTTP Basic.
 type grant struct {
@@ -51,70 +60,77 @@ const (
 )
 
 // fill creates the database, the patients and the clients directly in the
-// store. Journal and seal are complete afterwards, so that the server has
-// nothing to catch up on.
-func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
+// store, and returns the keys of the data directory too. Journal and seal are
+// complete afterwards, so that the server has nothing to catch up on.
+func fill(ctx context.Context, db *database, o *Options) (all stocks, keys map[string][]byte, err error) {
 	cfg := db.Config
 	cfg.Log = slog.New(slog.DiscardHandler)
 	if s, err := store.Open(ctx, cfg); !errors.Is(err, engine.ErrEmpty) {
 		if err == nil {
 			err = errors.Join(errors.New("the database is in use: the bench fills it with made-up patients and wants an empty one"), s.Close())
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	if err := db.migrate(ctx, cfg); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s, err := store.Open(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 
 	stop := sequencing(ctx, s)
 	defer stop()
-	st := &stock{filled: o.Patients, keys: s.System().KeyFiles()}
-	c, _, err := newClient(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	p := c.Principal()
-	org := s.For(&p)
-	if err := st.people(ctx, org, p.ClientID, o.Progress); err != nil {
-		return nil, err
-	}
-	entries := o.Patients
-	if o.Records > 0 && readsRecords(o.Paths) {
-		size := courseSize(o)
-		added, err := st.addCourses(ctx, org, p.ClientID, o.Records, size, o.Progress)
-		if err != nil {
-			return nil, err
+	all = make(stocks, max(1, o.Organizations))
+	for i := range all {
+		if all[i], err = newStock(ctx, s, fmt.Sprint("bench", i+1), o.Patients/len(all)); err != nil {
+			return nil, nil, err
 		}
-		entries += added
-		st.records = added * size
 	}
-	// Tokens come last: they expire after an hour, and filling may take long.
-	if err := st.issue(ctx, s, clientsNeeded(o)); err != nil {
-		return nil, err
+	records := 0
+	if readsRecords(o.Paths) {
+		records = o.Records / len(all)
 	}
-	if err := settle(ctx, s, org, entries); err != nil {
-		return nil, err
+	for _, step := range []func(*stock, progress) error{
+		func(st *stock, report progress) error { return st.people(ctx, report) },
+		func(st *stock, report progress) error { return st.addCourses(ctx, records, courseSize(o), report) },
+		// Tokens come last: they expire after an hour, and filling may take long.
+		func(st *stock, _ progress) error { return st.issue(ctx, s, clientsNeeded(o, len(all))) },
+		func(st *stock, _ progress) error { return st.settle(ctx) },
+	} {
+		for i, st := range all {
+			report := func(step string, done, total int) { o.Progress(step, i*total+done, len(all)*total) }
+			if err := step(st, report); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
-	return st, db.analyze(ctx) // PostgreSQL would do it within a minute
+	if _, err := s.System().Seal(ctx); err != nil {
+		return nil, nil, err
+	}
+	return all, s.System().KeyFiles(), db.analyze(ctx) // PostgreSQL would do it within a minute
 }
 
-// clientsNeeded returns one client per connection, plus as many as the fastest
-// server could use up.
-func clientsNeeded(o *Options) int {
+// newStock creates an organisation, which will have so many patients.
+func newStock(ctx context.Context, s *store.Store, name string, patients int) (*stock, error) {
+	c, _, err := newClient(ctx, s, name)
+	p := c.Principal()
+	return &stock{org: s.For(&p), client: c, filled: patients}, err
+}
+
+// clientsNeeded returns the clients of each organisation: one per connection,
+// plus as many as the fastest server could use up.
+func clientsNeeded(o *Options, organizations int) int {
 	seconds := o.measuring().Seconds()
-	return o.Connections + int(seconds*fastest/perClient) + 1
+	return (o.Connections+int(seconds*fastest/perClient))/organizations + 1
 }
 
-// newClient registers a client of the measured organisation.
-func newClient(ctx context.Context, s *store.Store) (c clients.Client, secret string, err error) {
+// newClient registers a client of an organisation.
+func newClient(ctx context.Context, s *store.Store, org string) (c clients.Client, secret string, err error) {
 	secret, hash := oauth.NewSecret()
 	c, err = s.System().CreateClient(ctx, clients.NewClient{
-		Org: "bench", Name: "load", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
+		Org: org, Name: "load", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
 	return c, secret, err
 }
 
@@ -131,7 +147,7 @@ func (st *stock) issue(ctx context.Context, s *store.Store, count int) error {
 	group.SetLimit(fillers)
 	for i := range st.grants {
 		group.Go(func() error {
-			c, secret, err := newClient(ctx, s)
+			c, secret, err := newClient(ctx, s, st.client.OrgName)
 			if err != nil {
 				return err
 			}
@@ -144,7 +160,7 @@ func (st *stock) issue(ctx context.Context, s *store.Store, count int) error {
 }
 
 // people adds the patients and keeps a sample of their identifiers.
-func (st *stock) people(ctx context.Context, org store.Org, client id.Client, progress func(step string, done, total int)) error {
+func (st *stock) people(ctx context.Context, report progress) error {
 	every := (st.filled + sampleSize - 1) / sampleSize
 	st.patients = make([]id.Patient, (st.filled+every-1)/every)
 	var next, done atomic.Int64
@@ -153,13 +169,13 @@ func (st *stock) people(ctx context.Context, org store.Org, client id.Client, pr
 		group.Go(func() error {
 			for n := int(next.Add(1)) - 1; n < st.filled; n = int(next.Add(1)) - 1 {
 				p := person(n, time.Now())
-				if _, err := org.CreatePatient(ctx, &p, arrival(&p, client), nil, idempotency.Outcome{}); err != nil {
+				if _, err := st.org.CreatePatient(ctx, &p, arrival(&p, st.client.ID), nil, idempotency.Outcome{}); err != nil {
 					return err
 				}
 				if n%every == 0 {
 					st.patients[n/every] = p.ID
 				}
-				progress("patients", int(done.Add(1)), st.filled)
+				report("patients", int(done.Add(1)), st.filled)
 			}
 			return nil
 		})
@@ -179,17 +195,17 @@ func sequencing(ctx context.Context, s *store.Store) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// settle waits until the journal has an entry for each change, and seals it.
-func settle(ctx context.Context, s *store.Store, org store.Org, entries int) error {
+// settle waits until the journal has an entry for each change.
+func (st *stock) settle(ctx context.Context) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		head, _, err := org.Head(ctx)
+		head, _, err := st.org.Head(ctx)
 		if err != nil {
 			return err
 		}
-		if int(head) >= entries {
-			break
+		if int(head) >= st.filled+st.batches {
+			return nil
 		}
 		select {
 		case <-tick.C:
@@ -197,8 +213,6 @@ func settle(ctx context.Context, s *store.Store, org store.Org, entries int) err
 			return ctx.Err()
 		}
 	}
-	_, err := s.System().Seal(ctx)
-	return err
 }
 
 // slot is the state of one connection for the whole run: its client and its
@@ -209,14 +223,23 @@ type slot struct {
 	n int // number of the next request
 }
 
-// slots gives each connection distinct numbers with different starts, so that
-// connections do not request the same in step.
-func (st *stock) slots(connections int) []*slot {
+// slots divides the connections among the organisations. It gives each
+// connection distinct numbers with different starts, so that connections do not
+// request the same in step.
+func (all stocks) slots(connections int) []*slot {
 	list := make([]*slot, connections)
 	for i := range list {
-		list[i] = &slot{stock: st, n: i<<40 + i*7919}
+		list[i] = &slot{stock: all[i%len(all)], n: i<<40 + i*7919}
 	}
 	return list
+}
+
+// records returns the number of records in the database.
+func (all stocks) records() (n int) {
+	for _, st := range all {
+		n += st.records
+	}
+	return n
 }
 
 var errAllowance = errors.New("the allowances of all clients are used up; measure for a shorter time, or with more clients")

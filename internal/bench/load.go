@@ -110,7 +110,7 @@ func (l *link) work(sd *side, until time.Time) error {
 			}
 		}
 		part := sd.script.part(l.slot.n)
-		l.out = sd.script.render(l.out[:0], l.slot.n, &l.slot.grant)
+		l.out = sd.script.render(l.out[:0], l.slot)
 		l.slot.n++
 		if _, err := l.Write(l.out); err != nil {
 			return err

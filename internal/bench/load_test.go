@@ -21,8 +21,8 @@ func TestRenderedRequestsAreGoodHTTP(t *testing.T) {
 		{"get", "/v1/patients/pat_"}, {"list", "/v1/patients?limit=50"}, {"list-deep", "/v1/patients?limit=50&page=2"},
 		{"search", "/v1/patients?search="}, {"search-words", "/v1/patients?search="}, {"list-name", "/v1/patients?limit=50&sort=name&page=1"}, {"post", "/v1/patients"},
 	} {
-		sc := newScript(findPath(tt.path), s, "bench.example", true)
-		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(string(sc.render(nil, 7, &grant{token: "at_x"})))))
+		sc := newScript(findPath(tt.path), "bench.example", true)
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(string(sc.render(nil, &slot{stock: s, grant: grant{token: "at_x"}, n: 7})))))
 		if err != nil {
 			t.Fatalf("%s: %v", tt.path, err)
 		}
@@ -44,7 +44,7 @@ func TestRenderedRequestsAreGoodHTTP(t *testing.T) {
 
 func TestSlotsGoOnToTheNextClientInTime(t *testing.T) {
 	st := &stock{grants: []grant{{token: "a", uses: 3}, {token: "b", uses: 1}, {token: "c", uses: 1}}}
-	slots := st.slots(2)
+	slots := stocks{st}.slots(2)
 	for _, step := range []struct {
 		slot int
 		want string
@@ -60,7 +60,7 @@ func TestSlotsGoOnToTheNextClientInTime(t *testing.T) {
 
 func TestClientsAreEnough(t *testing.T) {
 	o := &Options{Connections: 64, Duration: time.Minute, Paths: []string{"get", "list"}}
-	if n := clientsNeeded(o); n < 64+2*60*fastest/perClient {
+	if n := clientsNeeded(o, 1); n < 64+2*60*fastest/perClient {
 		t.Errorf("%d clients", n)
 	}
 }
@@ -95,7 +95,7 @@ func TestConnectionsAreSharedByAllNodes(t *testing.T) {
 		nodes = append(nodes, c)
 	}
 	st := new(stock)
-	sd, err := connect(t.Context(), nodes, newScript(findPath("list"), st, "x", false), st.slots(6), false)
+	sd, err := connect(t.Context(), nodes, newScript(findPath("list"), "x", false), stocks{st}.slots(6), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestReadsComeBeforeWrites(t *testing.T) {
 // writes in ten.
 func TestMixedRequestsHaveShapes(t *testing.T) {
 	st := &stock{patients: []id.Patient{id.New[id.PatientKind](time.Now())}, courses: 1}
-	s := newScript(findPath("mixed"), st, "x", false)
+	s := newScript(findPath("mixed"), "x", false)
 	shapes, writes := map[string]*path{}, 0
 	for n := range len(s.parts) {
 		p := s.part(n)
@@ -156,7 +156,7 @@ func TestReadsAndWritesAreCountedApart(t *testing.T) {
 		}
 	}()
 	st := &stock{patients: []id.Patient{id.New[id.PatientKind](time.Now())}, courses: 1}
-	sd, err := connect(t.Context(), []*child{c}, newScript(findPath("mixed"), st, "x", false), st.slots(3), false)
+	sd, err := connect(t.Context(), []*child{c}, newScript(findPath("mixed"), "x", false), stocks{st}.slots(3), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 // measurement is a run in progress.
 type measurement struct {
 	Options
-	stock  *stock
 	server *child
 	slots  []*slot
+	keys   map[string][]byte // of the data directory, for other nodes
 	// database are the parents of the processes of PostgreSQL.
 	database []int
 }
@@ -61,7 +61,7 @@ func (m *measurement) ours() bool { return m.server.cmd != nil }
 // path measures one path: it records responses, starts a baseline server that
 // repeats them, and alternates between the two.
 func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err error) {
-	s := newScript(p, m.stock, m.server.name(), m.IdempotencyKey)
+	s := newScript(p, m.server.name(), m.IdempotencyKey)
 	recs, first, err := m.record(ctx, s)
 	if err != nil {
 		return result, err
@@ -185,10 +185,10 @@ func (l *link) ask(s *script) (rec recording, took time.Duration, err error) {
 	}
 	p := s.part(l.slot.n)
 	began := time.Now()
-	if _, err := l.Write(s.render(nil, l.slot.n, &l.slot.grant)); err != nil {
+	if _, err := l.Write(s.render(nil, l.slot)); err != nil {
 		return rec, 0, err
 	}
-	rec.Shape = shape(p.method, string(p.target(nil, s.stock, l.slot.n)))
+	rec.Shape = shape(p.method, string(p.target(nil, l.slot.stock, l.slot.n)))
 	l.slot.n++
 	response, err := http.ReadResponse(l.in, &http.Request{Method: p.method})
 	if err != nil {

@@ -46,7 +46,7 @@ func (m *measurement) nodes(ctx context.Context, db *database) (result *NodesRes
 		// machine.
 		other := *db
 		other.DataDir = filepath.Join(filepath.Dir(db.DataDir), fmt.Sprint("node", i))
-		if err := store.WriteKeyFiles(other.DataDir, m.stock.keys); err != nil {
+		if err := store.WriteKeyFiles(other.DataDir, m.keys); err != nil {
 			return nil, err
 		}
 		c, err := startServer(ctx, &m.Options, &other)
@@ -73,7 +73,7 @@ func (m *measurement) nodes(ctx context.Context, db *database) (result *NodesRes
 // nodesPath measures one path. No server is paused: they share a database, and
 // a paused one may hold a lock.
 func (m *measurement) nodesPath(ctx context.Context, p *path, all []*child) (r NodesPath, err error) {
-	s := newScript(p, m.stock, m.server.name(), m.IdempotencyKey)
+	s := newScript(p, m.server.name(), m.IdempotencyKey)
 	one, err := connect(ctx, all[:1], s, m.slots, true)
 	if err != nil {
 		return r, err

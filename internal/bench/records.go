@@ -111,25 +111,24 @@ func courseSize(o *Options) int {
 	return min(perBatch, max(1, o.Records/o.Patients))
 }
 
-// addCourses adds records, one course per patient, until there are enough, and
-// returns the number of courses.
-func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client, records, size int, progress func(step string, done, total int)) (int, error) {
+// addCourses adds records, one course per patient, until there are enough.
+func (st *stock) addCourses(ctx context.Context, records, size int, report progress) error {
 	count := (records + size - 1) / size
-	st.courses = min(count, len(st.patients))
+	st.courses, st.batches, st.records = min(count, len(st.patients)), count, count*size
 	var next, done atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(fillers, count) {
 		group.Go(func() error {
 			for n := int(next.Add(1)) - 1; n < count; n = int(next.Add(1)) - 1 {
-				if err := addBatch(ctx, org, client, st.patients[n%len(st.patients)], batch(n, size)); err != nil {
+				if err := addBatch(ctx, st.org, st.client.ID, st.patients[n%len(st.patients)], batch(n, size)); err != nil {
 					return err
 				}
-				progress("records", int(done.Add(1))*size, count*size)
+				report("records", int(done.Add(1))*size, count*size)
 			}
 			return nil
 		})
 	}
-	return count, group.Wait()
+	return group.Wait()
 }
 
 // addBatch stores a batch like the API.

@@ -47,6 +47,7 @@ type Result struct {
 	// Engine is "" if a running server was measured, at Target.
 	Engine         string  `json:"engine,omitempty"`
 	Target         string  `json:"target,omitempty"`
+	Organizations  int     `json:"organizations,omitempty"` // if more than one
 	Patients       int     `json:"patients"`
 	Records        int     `json:"records,omitempty"`
 	Connections    int     `json:"connections"`

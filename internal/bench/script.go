@@ -11,7 +11,6 @@ import (
 type script struct {
 	*path
 	parts []part // take turns
-	stock *stock
 	host  string
 	keys  bool
 }
@@ -22,8 +21,8 @@ type part struct {
 	bodies [][]byte
 }
 
-func newScript(p *path, st *stock, host string, keys bool) *script {
-	s := &script{path: p, stock: st, host: host, keys: keys}
+func newScript(p *path, host string, keys bool) *script {
+	s := &script{path: p, host: host, keys: keys}
 	mix := p.mix
 	if mix == nil {
 		mix = []*path{p}
@@ -45,17 +44,18 @@ func newScript(p *path, st *stock, host string, keys bool) *script {
 // part returns the part of the n-th request.
 func (s *script) part(n int) *part { return &s.parts[n%len(s.parts)] }
 
-// render appends the n-th request of a connection. With idempotency keys, each
-// request needs a different n.
-func (s *script) render(b []byte, n int, g *grant) []byte {
+// render appends the next request of a connection. With idempotency keys, each
+// request needs a different number.
+func (s *script) render(b []byte, as *slot) []byte {
+	n := as.n
 	p := s.part(n)
 	b = append(append(b, p.method...), ' ')
-	b = p.target(b, s.stock, n)
+	b = p.target(b, as.stock, n)
 	b = append(append(b, " HTTP/1.1\r\nHost: "...), s.host...)
 	if p.form {
-		b = append(append(b, "\r\nAuthorization: Basic "...), g.basic...)
+		b = append(append(b, "\r\nAuthorization: Basic "...), as.basic...)
 	} else {
-		b = append(append(b, "\r\nAuthorization: Bearer "...), g.token...)
+		b = append(append(b, "\r\nAuthorization: Bearer "...), as.token...)
 	}
 	b = append(b, "\r\n"...)
 	if p.method != http.MethodPost {

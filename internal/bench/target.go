@@ -65,6 +65,9 @@ func (o *Options) checkTarget(bad func(format string, args ...any)) {
 	if o.Server != "" || o.Engine != "" || o.Database != "" {
 		bad("a target has its program, its engine and its database already")
 	}
+	if o.Organizations > 1 {
+		bad("a target is measured with one organization, that of its clients")
+	}
 	if o.ProfileDir != "" {
 		bad("a target cannot be profiled from here")
 	}
@@ -79,7 +82,7 @@ func runTarget(ctx context.Context, o Options) (result Result, err error) {
 		return result, fmt.Errorf("filling the target: %w", err)
 	}
 	result.Patients, result.Records = t.stock.filled, t.stock.records
-	m := &measurement{Options: o, stock: t.stock, server: t.server, slots: t.slots}
+	m := &measurement{Options: o, server: t.server, slots: t.slots}
 	m.Paths = nil
 	for _, name := range o.Paths {
 		if reason := cannotTarget[name]; reason != "" {
@@ -115,7 +118,7 @@ func newTarget(o *Options) *target {
 	if u.Port() == "" {
 		t.server.address = net.JoinHostPort(u.Hostname(), port)
 	}
-	t.slots = t.stock.slots(o.Connections)
+	t.slots = stocks{t.stock}.slots(o.Connections)
 	for _, s := range t.slots {
 		t.calls = append(t.calls, newCaller(t.base, s, 1))
 	}

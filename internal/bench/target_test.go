@@ -19,7 +19,7 @@ import (
 	"anodyne.example/anodyne/internal/store/clients"
 )
 
-// running is a server with an organisation "bench" that has a patient of
+// running is a server with an organisation "bench1" that has a patient of
 // somebody, and an empty one.
 type running struct {
 	url            string
@@ -36,7 +36,7 @@ func startRunning(t *testing.T) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fill(t.Context(), db, &o); err != nil {
+	if _, _, err := fill(t.Context(), db, &o); err != nil {
 		t.Fatal(err)
 	}
 	s, err := store.Open(t.Context(), db.Config)
@@ -52,7 +52,7 @@ func startRunning(t *testing.T) *running {
 		}
 		return Credentials{c.ID.String(), secret}
 	}
-	r.others = []Credentials{client("bench", access.Enterprise)}
+	r.others = []Credentials{client("bench1", access.Enterprise)}
 	for range 3 {
 		r.empty = append(r.empty, client("empty", access.Enterprise))
 	}
@@ -212,8 +212,8 @@ func TestLoadOverTLS(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		s := newScript(findPath("list"), &stock{}, target.server.name(), false)
-		if _, err := conn.Write(s.render(nil, 0, &grant{token: "at_x"})); err != nil {
+		s := newScript(findPath("list"), target.server.name(), false)
+		if _, err := conn.Write(s.render(nil, &slot{grant: grant{token: "at_x"}})); err != nil {
 			t.Fatal(err)
 		}
 		if status, err := readAnswer(bufio.NewReader(conn)); status != 200 || err != nil || host != "example.com" {

@@ -89,7 +89,7 @@ func (m *measurement) webhooks(ctx context.Context) (result *WebhookResult, err 
 // drain builds up a backlog behind a receiver that does not respond, releases
 // it, and measures the time until all events have arrived.
 func (m *measurement) drain(ctx context.Context, to *receiver, result *WebhookResult) error {
-	s := newScript(findPath("post"), m.stock, m.server.name(), m.IdempotencyKey)
+	s := newScript(findPath("post"), m.server.name(), m.IdempotencyKey)
 	product, err := connect(ctx, []*child{m.server}, s, m.slots, true)
 	if err != nil {
 		return err

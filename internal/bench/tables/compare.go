@@ -27,7 +27,7 @@ func Compare(w io.Writer, old, new *bench.Report) error {
 		}
 	}
 	if pairs == 0 {
-		return errors.New("the two have no run on the same engine with the same number of patients and connections")
+		return errors.New("the two have no run on the same engine with the same number of organizations, patients and connections")
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func Compare(w io.Writer, old, new *bench.Report) error {
 // like finds the run that is comparable to another.
 func like(report *bench.Report, r *bench.Result) *bench.Result {
 	for i := range report.Runs {
-		if o := &report.Runs[i]; o.Engine == r.Engine && o.Target == r.Target && o.Patients == r.Patients && o.Connections == r.Connections {
+		if o := &report.Runs[i]; o.Engine == r.Engine && o.Target == r.Target && o.Organizations == r.Organizations && o.Patients == r.Patients && o.Connections == r.Connections {
 			return o
 		}
 	}

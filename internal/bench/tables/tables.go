@@ -19,7 +19,11 @@ func title(r *bench.Result) string {
 	if r.Target != "" {
 		return fmt.Sprintf("%s, %s patients, %s", r.Target, count(r.Patients), plural(r.Connections, "connection"))
 	}
-	return fmt.Sprintf("%s, %s patients, %s, %s", engineNames[r.Engine], count(r.Patients), plural(r.Connections, "connection"), plural(r.CPUs, "core"))
+	engine := engineNames[r.Engine]
+	if r.Organizations > 1 {
+		engine += fmt.Sprintf(", %s organizations", count(r.Organizations))
+	}
+	return fmt.Sprintf("%s, %s patients, %s, %s", engine, count(r.Patients), plural(r.Connections, "connection"), plural(r.CPUs, "core"))
 }
 
 func plural(n int, word string) string {
