@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Citus executes INSERT ... SELECT without a distributed table as COPY, and
@@ -21,35 +20,20 @@ func (e *postgresEngine) insertValues(stmts []Stmt) (all []Stmt) {
 		n := valuesSizes[slices.IndexFunc(valuesSizes, func(size int) bool { return size <= len(stmts) })]
 		some := stmts[0]
 		if n > 1 {
-			some = Stmt{SQL: e.forValues(&stmts[0], n), Args: slices.Clone(some.Args)}
-			for _, s := range stmts[1:n] {
-				some.Args = append(some.Args, s.Args[s.Alike:]...)
-			}
+			some = Stmt{SQL: e.forValues(&stmts[0], n), Args: listArgs(nil, stmts[:n])}
 		}
 		all, stmts = append(all, some), stmts[n:]
 	}
 	return all
 }
 
-// forValues returns the SQL that inserts n rows. The first Alike arguments are
-// those of all rows, followed by the others of each row.
+// forValues returns the SQL that inserts n rows like that of a statement.
 func (e *postgresEngine) forValues(s *Stmt, n int) string {
 	key := strconv.Itoa(n) + " " + s.SQL
 	if done, ok := e.sqlForAll.Load(key); ok {
 		return done.(string)
 	}
-	before, row, after := valuesOf(e.rewrite(s.SQL))
-	rows := make([]string, n)
-	for i := range rows {
-		rows[i] = placeholder.ReplaceAllStringFunc(row, func(p string) string {
-			number, _ := strconv.Atoi(p[1:])
-			if number > s.Alike {
-				number += i * (len(s.Args) - s.Alike)
-			}
-			return "$" + strconv.Itoa(number)
-		})
-	}
-	done := before + "VALUES (" + strings.Join(rows, "), (") + ")" + after
+	done := listOfValues(e.rewrite(s.SQL), s.Alike, len(s.Args), n)
 	e.sqlForAll.Store(key, done)
 	return done
 }

@@ -12,9 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// Most of the cost of inserting a small row is that of its statement. Adjacent
-// statements that insert one row each are therefore sent as one, with an array
-// for each column; see [Stmt.Alike].
+// Statements that are alike are sent as one, with an array for each column.
 
 const (
 	// alikeMost bounds the rows of one statement.
@@ -30,7 +28,7 @@ func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 	var all []Stmt // nil until some were combined
 	for i, end := 0, 0; i < len(stmts); i = end {
 		end = i + 1
-		for end < len(stmts) && end-i < alikeMost && alike(&stmts[i], &stmts[end]) && !repeats(stmts[i:end], &stmts[end]) {
+		for end < len(stmts) && end-i < alikeMost && stmts[i].Changed == nil && alike(&stmts[i], &stmts[end]) && !repeats(stmts[i:end], &stmts[end]) {
 			end++
 		}
 		if end-i > 1 && all == nil {
@@ -49,12 +47,6 @@ func (e *postgresEngine) combined(stmts []Stmt) []Stmt {
 		return stmts
 	}
 	return all
-}
-
-// alike reports whether two statements can be combined.
-func alike(a, b *Stmt) bool {
-	return a.Alike > 0 && a.Alike == b.Alike && a.Each == nil && b.Each == nil && a.Changed == nil && b.Changed == nil && a.SQL == b.SQL &&
-		slices.EqualFunc(a.Args[:a.Alike], b.Args[:b.Alike], func(a, b any) bool { return a.(int64) == b.(int64) })
 }
 
 // repeats reports whether a statement may replace the row of an earlier one,
@@ -138,27 +130,6 @@ func fromEach(sql, each string) string {
 	}
 	before, row, after := valuesOf(sql)
 	return before + "SELECT " + row + " FROM " + each + after
-}
-
-const valuesFollow = "VALUES ("
-
-// valuesOf returns the values that a statement inserts, and what is before and
-// after them.
-func valuesOf(sql string) (before, row, after string) {
-	before, after, ok := strings.Cut(sql, valuesFollow)
-	depth, end := 1, 0
-	for ; end < len(after) && depth > 0; end++ {
-		switch after[end] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-	}
-	if !ok || depth > 0 {
-		panic("not an INSERT of one row: " + sql)
-	}
-	return before, after[:end-1], after[end:]
 }
 
 // columnOf returns argument n of all statements as an array, and the type of the

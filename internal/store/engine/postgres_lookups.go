@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/binary"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,8 +79,6 @@ func column[T any](asked []ask, places []int, n int) []T {
 	}
 	return all
 }
-
-var placeholder = regexp.MustCompile(`\$\d+`)
 
 // forAll returns the SQL that runs a statement for each element of arrays of
 // its arguments after the first same ones, and puts the number of the element

@@ -16,8 +16,9 @@ import (
 // the store is constant, so the cache is bounded.
 type sqliteConn struct {
 	*sqlite3.Conn
-	stmts map[string]*sqliteStmt
+	stmts map[stmtKey]*sqliteStmt
 	tx    sqliteTx // of the current user
+	args  []any    // memory for those of combined statements
 	// later is a pragma that is set before the first use, because it parses the
 	// schema, which takes milliseconds; most readers of an idle service or of
 	// a test are never used.
@@ -26,6 +27,14 @@ type sqliteConn struct {
 	// processes at some points.
 	bulk   bool
 	points giveway.Points
+}
+
+// stmtKey identifies a prepared statement: its SQL, how many such statements are
+// combined in it, and whether that reports what changed.
+type stmtKey struct {
+	sql     string
+	rows    int
+	changed bool
 }
 
 // ready sets the pragma that was deferred to the first use.
@@ -64,7 +73,7 @@ func openConn(path string, flags sqlite3.OpenFlag, pragmas ...string) (*sqliteCo
 	if err != nil {
 		return nil, err
 	}
-	c := &sqliteConn{Conn: conn, stmts: map[string]*sqliteStmt{}}
+	c := &sqliteConn{Conn: conn, stmts: map[stmtKey]*sqliteStmt{}}
 	if err := conn.BusyTimeout(busyTimeout); err != nil {
 		return nil, c.abandon(err)
 	}
@@ -105,16 +114,22 @@ func (c *sqliteConn) close() error {
 	return c.Conn.Close()
 }
 
-// prepared returns the statement, reset and with its arguments bound.
-func (c *sqliteConn) prepared(sql string, args []any) (*sqliteStmt, error) {
-	stmt := c.stmts[sql]
+// prepared returns the statement, of several rows if it is combined with others,
+// reset and with its arguments bound.
+func (c *sqliteConn) prepared(s *Stmt, rows int, args []any) (*sqliteStmt, error) {
+	key := stmtKey{s.SQL, rows, rows > 1 && s.Changed != nil}
+	stmt := c.stmts[key]
 	if stmt == nil {
+		sql := s.SQL
+		if rows > 1 {
+			sql = combinedSQL(s, rows)
+		}
 		prepared, _, err := c.PrepareFlags(sqlitePlaceholders(sql), sqlite3.PREPARE_PERSISTENT)
 		if err != nil {
 			return nil, err
 		}
 		stmt = &sqliteStmt{Stmt: prepared}
-		c.stmts[sql] = stmt
+		c.stmts[key] = stmt
 	}
 	return stmt, stmt.bind(args)
 }
@@ -154,24 +169,41 @@ func (t *sqliteTx) Query(sql string, each func(Row) error, args ...any) error {
 }
 
 func (t *sqliteTx) Many(stmts ...Stmt) error {
-	for _, s := range stmts {
-		if err := t.run(s); err != nil {
+	for len(stmts) > 0 {
+		n := combinable(stmts)
+		var err error
+		if n > 1 {
+			err = t.together(stmts[:n])
+		} else {
+			err = t.run(stmts[0])
+		}
+		if err != nil {
 			return err
 		}
+		stmts = stmts[n:]
 	}
 	return nil
 }
 
 func (t *sqliteTx) Last(stmts ...Stmt) { t.last = append(t.last, stmts...) }
 
-func (t *sqliteTx) run(s Stmt) (err error) {
+func (t *sqliteTx) run(s Stmt) error {
+	if err := t.execute(&s, 1, s.Args); err != nil || s.Changed == nil {
+		return err
+	}
+	s.Changed(t.conn.Changes())
+	return nil
+}
+
+// execute runs a statement, or several rows of it in one.
+func (t *sqliteTx) execute(s *Stmt, rows int, args []any) (err error) {
 	if t.observe != nil {
 		t.observe(t.ctx, s.SQL)
 	}
 	if t.conn.bulk {
 		t.conn.points.Point()
 	}
-	stmt, err := t.conn.prepared(s.SQL, s.Args)
+	stmt, err := t.conn.prepared(s, rows, args)
 	if err != nil {
 		return err
 	}
@@ -185,11 +217,7 @@ func (t *sqliteTx) run(s Stmt) (err error) {
 			}
 		}
 	}
-	if err := stmt.Err(); err != nil || s.Changed == nil { // Reset does not report an interrupt before the first row
-		return err
-	}
-	s.Changed(t.conn.Changes())
-	return nil
+	return stmt.Err() // Reset does not report an interrupt before the first row
 }
 
 type sqliteRow struct{ stmt *sqlite3.Stmt }

@@ -24,11 +24,12 @@ type Stmt struct {
 	// RETURNING to find out whether a row was inserted: for that, SQLite copies
 	// pages, to be able to undo the statement alone.
 	Changed func(rows int64)
-	// Alike is set for an INSERT of one row that the PostgreSQL engine may combine with
+	// Alike is set for an INSERT of one row that the engine may combine with
 	// adjacent statements into one: those with the same SQL and the
 	// same first Alike arguments, which are integers. If the SQL replaces rows
 	// on a conflict, the next argument must be the rest of the key. The SQL
 	// is INSERT INTO ... VALUES (...), or INSERT INTO ... SELECT ... FROM one table.
+	// With Changed, which only SQLite combines, it ends with ON CONFLICT DO NOTHING.
 	Alike int
 }
 

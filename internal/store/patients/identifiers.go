@@ -50,7 +50,7 @@ func (o Org) aboutIdentifier(sql string, one pain.Identifier, found func(), more
 // claimAs returns the statement that claims an identifier for a patient with a
 // number, and calls claimed unless another patient has it.
 func (o Org) claimAs(one pain.Identifier, patientNo int64, claimed func()) engine.Stmt {
-	return engine.Stmt{SQL: claimIdentifier, Args: []any{int64(o.org), one.System, one.Value, patientNo}, Changed: ifAny(claimed)}
+	return engine.Stmt{SQL: claimIdentifier, Args: []any{int64(o.org), one.System, one.Value, patientNo}, Changed: ifAny(claimed), Alike: 1}
 }
 
 // sortedIdentifiers returns identifiers in the order of statements.

@@ -48,8 +48,13 @@ func (o Org) Ready(r *ImportedRecords) error {
 		return err
 	}
 	ready := &readyRecords{claims: make([]engine.Stmt, len(r.Hashes)), claimed: make([]bool, len(r.Hashes)), all: all}
-	for i := range r.Hashes {
-		ready.claims[i] = o.claimLine(r.Hashes[i], func() { ready.claimed[i] = true })
+	order := make([]int, len(r.Hashes)) // of the table
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(r.Hashes[a][:], r.Hashes[b][:]) })
+	for n, i := range order {
+		ready.claims[n] = o.claimLine(r.Hashes[i], func() { ready.claimed[i] = true })
 	}
 	r.ready = ready
 	return nil
@@ -75,7 +80,7 @@ const insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1
 // claimLine returns the statement that marks a line as imported, and calls
 // claimed unless it already was.
 func (o Org) claimLine(hash ImportHash, claimed func()) engine.Stmt {
-	return engine.Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Changed: ifAny(claimed)}
+	return engine.Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Changed: ifAny(claimed), Alike: 1}
 }
 
 // ifAny returns a function for [engine.Stmt.Changed] that calls do if the

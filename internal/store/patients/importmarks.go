@@ -75,7 +75,7 @@ func (w *writing) mark() error {
 			}
 			for _, one := range m.write.Keys {
 				c := &claimed{key: bytes.Clone(one.Key[:]), write: m.index}
-				c.stmt = engine.Stmt{SQL: insertImportKey, Args: []any{int64(w.org), c.key, one.Content[:], p.id.Bytes()}, Changed: ifAny(func() { c.got = true })}
+				c.stmt = engine.Stmt{SQL: insertImportKey, Args: []any{int64(w.org), c.key, one.Content[:], p.id.Bytes()}, Changed: ifAny(func() { c.got = true }), Alike: 1}
 				keys = append(keys, c)
 			}
 		}

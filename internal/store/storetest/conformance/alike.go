@@ -78,3 +78,83 @@ func rowsAlike(t *testing.T, open func() *store.Store) {
 		t.Errorf("%d rows with an empty text, want 100", n)
 	}
 }
+
+// Statements that report whether they inserted a row do so for each row, combined
+// or not, and a row that cannot be stored fails like a statement of its own.
+func rowsAlikeThatExist(t *testing.T, open func() *store.Store) {
+	s := open()
+	storetest.Exec(t, s, `CREATE TABLE claimed (org_no BIGINT NOT NULL, no BIGINT NOT NULL, word TEXT NOT NULL, PRIMARY KEY (org_no, no))`)
+	if s.Database().Dialect().Distributed {
+		storetest.Texts(t, s, 0, `SELECT create_distributed_table('claimed', 'org_no', colocate_with => 'patient')`)
+		s = open()
+	}
+	const insert = `INSERT INTO claimed (org_no, no, word) VALUES ($1, $2, $3)`
+	claim := func(tx engine.Tx, from, to int64) (claimed []int64, err error) {
+		var stmts []engine.Stmt
+		for no := from; no < to; no++ {
+			stmts = append(stmts, engine.Stmt{SQL: insert + ` ON CONFLICT DO NOTHING`, Args: []any{int64(1), no, "claimed"}, Alike: 1,
+				Changed: func(rows int64) {
+					if rows > 0 {
+						claimed = append(claimed, no)
+					}
+				}})
+		}
+		return claimed, tx.Many(stmts...)
+	}
+	between := func(from, to int64) (all []int64) {
+		for no := from; no < to; no++ {
+			all = append(all, no)
+		}
+		return all
+	}
+	write := func(do func(tx engine.Tx) error) error { return s.Database().Write(t.Context(), do) }
+	for _, step := range []struct {
+		from, to int64
+		want     []int64
+	}{
+		{30, 31, between(30, 31)},                                 // alone
+		{10, 50, slices.Concat(between(10, 30), between(31, 50))}, // one in the middle exists
+		{10, 50, nil}, // all do
+		{0, 100, slices.Concat(between(0, 10), between(50, 100))},    // at the beginning
+		{99, 132, between(100, 132)},                                 // the first
+		{131, 133, between(132, 133)}, {133, 135, between(133, 135)}, // two
+	} {
+		var got []int64
+		if err := write(func(tx engine.Tx) (err error) { got, err = claim(tx, step.from, step.to); return err }); err != nil || !slices.Equal(got, step.want) {
+			t.Errorf("from %d to %d: %v, %v; want %v", step.from, step.to, got, err, step.want)
+		}
+	}
+	rows := func(words ...any) (stmts []engine.Stmt) {
+		for i, word := range words {
+			stmts = append(stmts, engine.Stmt{SQL: insert, Args: []any{int64(2), int64(i), word}, Alike: 1})
+		}
+		return stmts
+	}
+	for name, stmts := range map[string][]engine.Stmt{
+		"a missing word":   rows("a", "b", "c", nil, "e", "f", "g", "h", "i"),
+		"a row twice":      slices.Concat(rows("a", "b"), rows("c")),
+		"a row that is so": slices.Concat(rows("a", "b", "c", "d"), []engine.Stmt{{SQL: insert, Args: []any{int64(1), int64(30), "e"}, Alike: 1}}),
+	} {
+		if err := write(func(tx engine.Tx) error { return tx.Many(stmts...) }); err == nil {
+			t.Errorf("%s: stored", name)
+		}
+	}
+	if n := storetest.Number(t, s, `SELECT count(*) FROM claimed WHERE org_no = 2`); n != 0 {
+		t.Errorf("%d rows of writes that failed", n)
+	}
+	// A claim that fails for another reason is not taken for a row that exists.
+	err := write(func(tx engine.Tx) error {
+		var stmts []engine.Stmt
+		for no := range int64(4) {
+			var word any = "word"
+			if no == 2 {
+				word = nil
+			}
+			stmts = append(stmts, engine.Stmt{SQL: insert + ` ON CONFLICT DO NOTHING`, Args: []any{int64(3), no, word}, Alike: 1, Changed: func(int64) {}})
+		}
+		return tx.Many(stmts...)
+	})
+	if n := storetest.Number(t, s, `SELECT count(*) FROM claimed WHERE org_no = 3`); err == nil || n != 0 {
+		t.Errorf("%v, and %d rows", err, n)
+	}
+}

@@ -33,6 +33,7 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 		"a lookup behind a lock":          lookupBehindALock,
 		"combined writes":                 combinedWrites,
 		"rows alike":                      rowsAlike,
+		"rows alike that exist":           rowsAlikeThatExist,
 		"late arguments":                  lateArguments,
 		"arguments from row to row":       argumentsFromRowToRow,
 		"changed rows":                    changedRows,
