@@ -12,6 +12,7 @@ import (
 
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // trial causes the fault behind an alert.
@@ -43,12 +44,8 @@ var trials = map[string]trial{
 	"AnodyneSequencerStuck": {engine: storetest.Postgres, fault: stopSequencer, shows: over("anodyne_journal_oldest_pending_seconds", 60)},
 	"AnodyneSealerStuck":    {fault: makeHole, shows: over("anodyne_journal_oldest_unsealed_seconds", 300)},
 	"AnodyneSealBroken":     {fault: func(n *node) { n.sealed(); n.exec(`DELETE FROM journal_seal`) }, shows: over("anodyne_audit_seal_broken", 0)},
-	"AnodyneWitnessLost": {fault: func(n *node) {
-		if err := os.Remove(n.sealed()); err != nil {
-			n.t.Fatal(err)
-		}
-	}, shows: moved("anodyne_audit_witness_lost_total", "")},
-	"AnodyneSpoolStuck": {fault: stopShipping, shows: over("anodyne_spool_oldest_seconds", 300)},
+	"AnodyneWitnessLost":    {fault: loseWitness, shows: witnessLost},
+	"AnodyneSpoolStuck":     {fault: stopShipping, shows: over("anodyne_spool_oldest_seconds", 300)},
 	"AnodyneBackupOld": {course: course{lead: 96 * time.Hour, hold: 10 * time.Minute}, fault: func(n *node) {
 		if err := n.server.Store().System().RecordBackup(n.t.Context(), time.Now().Add(-48*time.Hour)); err != nil {
 			n.t.Fatal(err)
@@ -136,7 +133,7 @@ func (n *node) eventually(before scrape, shows func(before, now scrape) bool) (s
 	n.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for patience := time.After(3 * time.Minute); ; {
+	for patience := time.After(testwait.Bound); ; {
 		now, when := n.look()
 		if shows(before, now) {
 			return now, when

@@ -140,6 +140,24 @@ func (n *node) sealed() (witness string) {
 
 var sealedEntry = regexp.MustCompile(`"position":[1-9]`)
 
+var witnessLost = moved("anodyne_audit_witness_lost_total", "")
+
+// loseWitness removes the record of sealed heads until the node notices. If the
+// node is about to replace the file, it cannot notice that it was removed.
+func loseWitness(n *node) {
+	witness := n.sealed()
+	before, _ := n.look()
+	n.eventually(before, func(before, now scrape) bool {
+		if witnessLost(before, now) {
+			return true
+		}
+		if err := os.Remove(witness); err != nil && !errors.Is(err, os.ErrNotExist) {
+			n.t.Error(err)
+		}
+		return false
+	})
+}
+
 // refuseSearches searches an organisation that does not fit into memory, in a
 // database that answers too late. The search is the server's; only its limit
 // and its deadline are the test's.
