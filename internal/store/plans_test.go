@@ -4,11 +4,17 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest"
+)
+
+var (
+	placeholder = regexp.MustCompile(`\$(\d+)`)
+	comment     = regexp.MustCompile(`/\*.*?\*/`)
 )
 
 // byOrganisation matches a step of a plan that reads all rows of an organisation.
@@ -21,11 +27,16 @@ var byOrganisation = regexp.MustCompile(`^SEARCH (\w+) USING .* \(org_no=\?\)$`)
 func TestStatementsUseTheirIndexes(t *testing.T) {
 	db := storetest.Open(t, storetest.SQLite).Database()
 	query := func(sql string, each func(engine.Row)) error {
+		arguments := 0
+		for _, found := range placeholder.FindAllStringSubmatch(comment.ReplaceAllString(sql, ""), -1) {
+			n, _ := strconv.Atoi(found[1])
+			arguments = max(arguments, n)
+		}
 		return db.Read(t.Context(), func(tx engine.Tx) error {
 			return tx.Query(sql, func(r engine.Row) error {
 				each(r)
 				return nil
-			})
+			}, make([]any, arguments)...)
 		})
 	}
 	second := map[string][]string{} // the columns after the organisation in the indexes of a table

@@ -201,7 +201,7 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	sql := "INSERT INTO " + t.Name + " (" + strings.Join(columns, ", ") + ")" + l.dialect().withIdentity + " VALUES (" + strings.Join(places, ", ") + ")"
 	insert := Stmt{SQL: sql}
 	next = withoutOurs(t, next)
-	if t.Columns[0].Name == "org_no" && t.Key[0] == "org_no" { // rows of an organisation follow each other
+	if first := t.Columns[0]; first.Name == "org_no" && first.Type == Integer && t.Key[0] == "org_no" { // rows of an organisation follow each other
 		insert.Alike = 1
 	}
 	parts := make(chan []Stmt, 1)

@@ -30,10 +30,11 @@ type sqliteConn struct {
 }
 
 // stmtKey identifies a prepared statement: its SQL, how many such statements are
-// combined in it, and whether that reports what changed.
+// combined in it and how, and whether that reports what changed.
 type stmtKey struct {
 	sql     string
 	rows    int
+	alike   int
 	changed bool
 }
 
@@ -117,7 +118,10 @@ func (c *sqliteConn) close() error {
 // prepared returns the statement, of several rows if it is combined with others,
 // reset and with its arguments bound.
 func (c *sqliteConn) prepared(s *Stmt, rows int, args []any) (*sqliteStmt, error) {
-	key := stmtKey{s.SQL, rows, rows > 1 && s.Changed != nil}
+	key := stmtKey{sql: s.SQL, rows: rows}
+	if rows > 1 {
+		key.alike, key.changed = s.Alike, s.Changed != nil
+	}
 	stmt := c.stmts[key]
 	if stmt == nil {
 		sql := s.SQL
@@ -128,7 +132,7 @@ func (c *sqliteConn) prepared(s *Stmt, rows int, args []any) (*sqliteStmt, error
 		if err != nil {
 			return nil, err
 		}
-		stmt = &sqliteStmt{Stmt: prepared}
+		stmt = &sqliteStmt{Stmt: prepared, bound: make([]any, prepared.BindCount())}
 		c.stmts[key] = stmt
 	}
 	return stmt, stmt.bind(args)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -20,10 +21,11 @@ const keptText = 64
 // other stands for a value that is not compared.
 type other struct{}
 
-// bind sets the parameters. args has one value for each.
+// bind sets the parameters. Without a value for each, one would keep that of an
+// earlier execution.
 func (s *sqliteStmt) bind(args []any) error {
-	if len(s.bound) < len(args) {
-		s.bound = append(s.bound, make([]any, len(args)-len(s.bound))...)
+	if len(args) != len(s.bound) {
+		return fmt.Errorf("%d arguments for %d parameters of a statement", len(args), len(s.bound))
 	}
 	for i, arg := range args {
 		if late, ok := arg.(Late); ok {
@@ -46,7 +48,7 @@ func (s *sqliteStmt) bind(args []any) error {
 			*was = arg
 		case string:
 			if len(v) <= keptText {
-				*was = arg
+				*was = strings.Clone(v) // it may be a part of a long one
 			}
 		}
 	}

@@ -26,6 +26,17 @@ func rowsAlike(t *testing.T, open func() *store.Store) {
 	from := func(no int64) engine.Stmt {
 		return engine.Stmt{SQL: `INSERT INTO alike (org_no, no, word) SELECT $1, $2, name FROM setting WHERE name = $3`, Args: []any{int64(3), no, "two"}, Alike: 1}
 	}
+	key := func(same int, no int64, word string) engine.Stmt { // the same SQL, combined in another way
+		return engine.Stmt{SQL: `INSERT INTO alike (org_no, no, double, word) VALUES ($1, $2, $3, $4)`, Args: []any{int64(6), no, int64(0), word}, Alike: same}
+	}
+	if err := s.Database().Write(t.Context(), func(tx engine.Tx) error {
+		return tx.Many(key(1, 1, "one"), key(1, 2, "two"), key(2, 3, "three"), key(2, 4, "four"), key(3, 5, "five"), key(3, 6, "six"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n := storetest.Number(t, s, `SELECT count(*) FROM alike WHERE org_no = 6 AND word = CASE no WHEN 1 THEN 'one' WHEN 2 THEN 'two' WHEN 3 THEN 'three' WHEN 4 THEN 'four' WHEN 5 THEN 'five' ELSE 'six' END`); n != 6 {
+		t.Errorf("%d rows of 6 have their own word", n)
+	}
 	stmts := []engine.Stmt{
 		insert(1, 1, "a", []byte{0, 1}), insert(1, 2, nil, nil), insert(1, 3, "", []byte{}), insert(1, 4, `{"x","y"}`, []byte("NULL")),
 		insert(2, 1, nil, nil), insert(2, 2, nil, nil),
