@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -48,7 +47,7 @@ func (s *sqliteStmt) bind(args []any) error {
 			*was = arg
 		case string:
 			if len(v) <= keptText {
-				*was = strings.Clone(v) // it may be a part of a long one
+				*was = arg
 			}
 		}
 	}
