@@ -98,7 +98,7 @@ func (o *Options) Validate() error {
 		bad("connections must be from 1 to 4096")
 	}
 	if o.Organizations < 0 || o.Organizations > min(o.Connections, o.Patients) {
-		bad("there cannot be more organizations than connections or patients, or less than one")
+		bad("organizations must be from 1 to the number of connections, and no more than the patients")
 	}
 	if o.Organizations > 1 && slices.Contains(o.Paths, webhookPath) {
 		bad("the path %q is measured with one organization", webhookPath)
