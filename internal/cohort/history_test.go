@@ -153,7 +153,7 @@ func (h hospital) tallies(tb testing.TB, p *analytics.Params) (outcomes *analyti
 		}
 		var s series.Series
 		if _, err := h.Records(tb.Context(), patientID, patients.RecordQuery{Page: 1, Limit: 1000}, func(rec *pain.Record) {
-			if err := s.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+			if err := s.Add(rec); err != nil {
 				tb.Fatal(err)
 			}
 		}); err != nil {

@@ -23,7 +23,7 @@ func curves(t *testing.T, lines ...string) Curves {
 	for _, line := range lines {
 		parts := strings.SplitN(line, " ", 3)
 		rec := storetest.RecordAt(t, now, c.Patient.ID, fmt.Sprintf(`{"recorded_at":"%sT09:00:00Z","data_type":%q,"value":%s}`, parts[0], parts[1], parts[2]))
-		if err := c.Series.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := c.Series.Add(&rec); err != nil {
 			t.Fatal(err)
 		}
 		c.Records = append(c.Records, rec)

@@ -48,6 +48,7 @@ type recordBuilder struct {
 	held    int // lines in the groups
 	size    int // bytes of these lines
 	most    int // lines to hold
+	each    int // lines of a patient, as far as is known
 	full    chan []*group
 	packed  chan error
 }
@@ -57,6 +58,14 @@ type group struct {
 	patients.ImportedRecords
 	at   []int // line numbers
 	size int   // bytes of the lines
+}
+
+// newGroup returns a group with memory for some lines.
+func newGroup(lines int) *group {
+	return &group{
+		ImportedRecords: patients.ImportedRecords{Hashes: make([]patients.ImportHash, 0, lines), Records: make([]pain.Record, 0, lines)},
+		at:              make([]int, 0, lines),
+	}
 }
 
 // newRecordBuilder returns a builder, which must be finished.
@@ -111,7 +120,7 @@ func isEmpty(v strictjson.Value) bool {
 func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Record, size int) error {
 	g := b.groups[record.PatientID]
 	if g == nil {
-		g = &group{}
+		g = newGroup(b.each)
 		g.Patient, g.Change = record.PatientID, func(added []pain.Record) journal.Change { return changeOf(b.Now, added) }
 		b.groups[record.PatientID] = g
 	}
@@ -145,6 +154,7 @@ func (b *recordBuilder) pass(groups []*group) error {
 func (b *recordBuilder) release() error {
 	all := slices.Collect(maps.Values(b.groups))
 	slices.SortFunc(all, func(x, y *group) int { return bytes.Compare(x.Patient.Bytes(), y.Patient.Bytes()) })
+	b.each = b.held / max(1, len(all))
 	clear(b.groups)
 	b.held, b.size, b.most = 0, 0, min(2*b.most, heldLines)
 	return b.pass(all)

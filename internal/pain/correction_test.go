@@ -36,6 +36,7 @@ func TestCorrectionReplaces(t *testing.T) {
 			want := old
 			want.ID, want.Corrects, want.Status, want.Value = testRecordID, old.ID, Amended, value
 			want.CreatedAt = time.Date(2026, 3, 2, 0, 30, 15, 0, time.UTC)
+			want.made = got.New.made // a pointer
 			c.change(&want)
 			if !got.Replaced || got.New != want {
 				t.Errorf("%s gives\n%+v, want\n%+v", c.body, got.New, want)

@@ -27,24 +27,14 @@ type Record struct {
 	// Aliases is the version of the aliases used to derive a new medication. It
 	// is not stored.
 	Aliases int64
-	// made is what a new medication holds.
-	made madeMedication
+	// made is the value of a new record.
+	made made
 }
 
-// madeMedication is a medication that need not be decoded.
-type madeMedication struct {
+// made is a value that need not be decoded: is points to what of contains.
+type made struct {
 	of Value
-	is *Medication
-}
-
-// Medication returns the value of a record of a medication. The caller must not
-// change it.
-func (r *Record) Medication() (*Medication, error) {
-	if r.made.is != nil && r.made.of == r.Value {
-		return r.made.is, nil
-	}
-	v, err := ReadMedication(r.Value)
-	return &v, err
+	is any
 }
 
 // Status is the status of a record.
@@ -121,18 +111,16 @@ func readDataType(r *strictjson.Reader) DataType {
 // readValue reads the value by the rules of the record's type. It is empty for an
 // unknown type.
 func (r *Record) readValue(from *strictjson.Reader, fields *fault.Fields, in Intake) {
-	r.Value, r.made = Value{}, madeMedication{}
+	r.Value, r.made = Value{}, made{}
 	value, ok := from.Value("value")
 	if !ok {
 		from.Fault("value", "is required.")
 		return
 	}
 	if r.Type.valid() {
-		var made any
-		r.Value, made = kinds[r.Type].value(value, fields, DateOf(r.RecordedAt), in.Aliases, in.Known)
-		if medication, ok := made.(*Medication); ok {
-			r.made = madeMedication{r.Value, medication}
-		}
+		var is any
+		r.Value, is = kinds[r.Type].value(value, fields, DateOf(r.RecordedAt), in.Aliases, in.Known)
+		r.made = made{r.Value, is}
 	}
 }
 

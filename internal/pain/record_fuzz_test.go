@@ -113,21 +113,38 @@ func rewrite(t *testing.T, record *Record) {
 	}
 }
 
-// checkMade checks that a new medication is what would be read from the store.
+// checkMade checks that the value of a new record is what would be read from the
+// store.
 func checkMade(t *testing.T, record *Record) {
 	t.Helper()
-	if record.Type != TypeMedications {
-		return
+	switch record.Type {
+	case TypePainScores:
+		checkContent(t, record, (*Record).PainScore, ReadPainScore)
+	case TypeMedications:
+		made := *record
+		is := *record.made.is.(*Medication)
+		is.understood = understanding{} // which is not stored
+		made.made.is = &is
+		checkContent(t, &made, (*Record).Medication, ReadMedication)
+	case TypeAssessments:
+		checkContent(t, record, (*Record).Assessment, ReadAssessment)
+	case TypeProcedures:
+		checkContent(t, record, (*Record).Procedure, ReadProcedure)
+	case TypeFunctionalStatus:
+		checkContent(t, record, (*Record).FunctionalStatus, ReadFunctionalStatus)
+	case TypeLabs:
+		checkContent(t, record, (*Record).Lab, ReadLab)
 	}
-	made, err := record.Medication()
-	if err != nil || made != record.made.is {
-		t.Fatalf("the medication was decoded: %v", err)
+}
+
+func checkContent[T any](t *testing.T, record *Record, content func(*Record) (*T, error), read func(Value) (T, error)) {
+	t.Helper()
+	made, err := content(record)
+	if err != nil || any(made) != record.made.is {
+		t.Fatalf("the value was decoded: %v", err)
 	}
-	stored, err := ReadMedication(record.Value)
-	as := *made
-	as.understood = stored.understood // which is not stored
-	if err != nil || !reflect.DeepEqual(as, stored) {
-		t.Fatalf("made   %+v\nstored %+v, %v", as, stored, err)
+	if stored, err := read(record.Value); err != nil || !reflect.DeepEqual(*made, stored) {
+		t.Fatalf("made   %+v\nstored %+v, %v", *made, stored, err)
 	}
 }
 

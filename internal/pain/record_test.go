@@ -30,6 +30,7 @@ func TestNewRecord(t *testing.T) {
 	value := StoredValue(`{"scale":"nrs","score":7,"aspect":"current","recall":"now","derived":{"normalized":7,"severity":"severe","scheme":"default"}}`)
 	want := Record{ID: testRecordID, PatientID: testID, Type: TypePainScores, RecordedAt: time.Date(2024, 5, 1, 8, 30, 0, 123e6, time.UTC),
 		Value: value, Notes: "a\nb", Source: "patient", Author: "Dr A", EncounterID: "E1", Status: Final, CreatedAt: time.Date(2026, 3, 2, 0, 30, 15, 0, time.UTC)}
+	want.made = got.made // a pointer
 	if err != nil || got != want {
 		t.Fatalf("got  %+v, %v\nwant %+v", got, err, want)
 	}

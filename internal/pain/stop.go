@@ -74,5 +74,5 @@ func (r *Record) setStop(v *Medication, on Date) {
 	stopped := *v
 	stopped.Derived.StopRecordedOn = on
 	r.Value = Value{string(appendMembers(nil, medications.members, &stopped))}
-	r.made = madeMedication{r.Value, &stopped}
+	r.made = made{r.Value, &stopped}
 }

@@ -58,6 +58,36 @@ func ReadLab(v Value) (Lab, error) { return labs.decode(v) }
 // ReadNote decodes the value of a note.
 func ReadNote(v Value) (Note, error) { return notes.decode(v) }
 
+// PainScore returns the value of a record of a pain score. It and the methods
+// below decode it unless the record is new. The caller must not change it.
+func (r *Record) PainScore() (*PainScore, error) { return content(r, ReadPainScore) }
+
+// Medication returns the value of a record of a medication.
+func (r *Record) Medication() (*Medication, error) { return content(r, ReadMedication) }
+
+// Assessment returns the value of a record of an assessment.
+func (r *Record) Assessment() (*Assessment, error) { return content(r, ReadAssessment) }
+
+// Procedure returns the value of a record of a procedure.
+func (r *Record) Procedure() (*Procedure, error) { return content(r, ReadProcedure) }
+
+// FunctionalStatus returns the value of a record of a functional status.
+func (r *Record) FunctionalStatus() (*FunctionalStatus, error) {
+	return content(r, ReadFunctionalStatus)
+}
+
+// Lab returns the value of a record of a laboratory result.
+func (r *Record) Lab() (*Lab, error) { return content(r, ReadLab) }
+
+// content returns the value that the record was made from, or decodes it.
+func content[T any](r *Record, read func(Value) (T, error)) (*T, error) {
+	if is, ok := r.made.is.(*T); ok && r.made.of == r.Value {
+		return is, nil
+	}
+	v, err := read(r.Value)
+	return &v, err
+}
+
 // Instruments lists the questionnaires with their ranges, cut-offs, licences
 // and sources.
 func Instruments() []instrument.Info { return instrument.All() }

@@ -37,7 +37,7 @@ func patient(t testing.TB, name string, lines ...string) *PatientSummary {
 		}
 		parts := strings.SplitN(line, " ", 3)
 		rec := storetest.RecordAt(t, asOf, c.Patient.ID, fmt.Sprintf(`{"recorded_at":%q,"data_type":%q,"value":%s}`, parts[0], parts[1], parts[2]))
-		if err := c.Series.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := c.Series.Add(&rec); err != nil {
 			t.Fatal(err)
 		}
 		if slices.Contains(summary.RecordTypes[:], rec.Type) {

@@ -73,7 +73,7 @@ func (h *history) chartOf(t testing.TB, reveal bool) *summary.Chart {
 			f = strings.ReplaceAll(f, unknowns, revealed)
 		}
 		rec := storetest.RecordAt(t, asOf, h.id, f)
-		if err := c.Series.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := c.Series.Add(&rec); err != nil {
 			t.Fatal(err)
 		}
 		if rec.Type == pain.TypeMedications {

@@ -137,26 +137,26 @@ func YearOf(at time.Time) int { return at.UTC().Year() }
 // Add appends a record; [Series.Sort] then moves it after those with the same
 // time. Records of other types, and medicines that cover no day, are ignored.
 // It returns an error if the stored value does not match its type.
-func (s *Series) Add(t pain.DataType, at time.Time, v pain.Value) (err error) {
-	switch t {
+func (s *Series) Add(rec *pain.Record) (err error) {
+	switch rec.Type {
 	case pain.TypePainScores:
-		err = s.addScore(at, v)
+		err = s.addScore(rec)
 	case pain.TypeMedications:
-		err = s.addMedication(at, v)
+		err = s.addMedication(rec)
 	case pain.TypeAssessments:
-		err = s.addAssessment(at, v)
+		err = s.addAssessment(rec)
 	case pain.TypeProcedures:
-		err = s.addProcedure(at, v)
+		err = s.addProcedure(rec)
 	case pain.TypeFunctionalStatus:
-		err = s.addImpact(at, v)
+		err = s.addImpact(rec)
 	case pain.TypeLabs:
-		err = s.addScreen(at, v)
+		err = s.addScreen(rec)
 	}
 	return err
 }
 
-func (s *Series) addScore(at time.Time, v pain.Value) error {
-	p, err := pain.ReadPainScore(v)
+func (s *Series) addScore(rec *pain.Record) error {
+	p, err := rec.PainScore()
 	if err != nil {
 		return err
 	}
@@ -165,18 +165,18 @@ func (s *Series) addScore(at time.Time, v pain.Value) error {
 		return fmt.Errorf("stored value: not a pain score")
 	}
 	s.Scores = append(s.Scores, Score{
-		At: at.UnixMilli(), Value: uint8(score), After: p.Context == "post_procedure",
+		At: rec.RecordedAt.UnixMilli(), Value: uint8(score), After: p.Context == "post_procedure",
 		Kind: Kind{Scale(scales.code(p.Scale)), Aspect(aspects.code(p.Aspect)), Site(sites.code(p.BodySite)), Side(sides.code(p.Laterality))},
 	})
 	return nil
 }
 
-func (s *Series) addAssessment(at time.Time, v pain.Value) error {
-	a, err := pain.ReadAssessment(v)
+func (s *Series) addAssessment(rec *pain.Record) error {
+	a, err := rec.Assessment()
 	if err != nil {
 		return err
 	}
-	entry := Assessment{At: at.UnixMilli(), Instrument: Instrument(instruments.code(a.Instrument)), Status: Status(statuses.code(a.Status)), Score: valueOf(a.Score)}
+	entry := Assessment{At: rec.RecordedAt.UnixMilli(), Instrument: Instrument(instruments.code(a.Instrument)), Status: Status(statuses.code(a.Status)), Score: valueOf(a.Score)}
 	info := instrument.Find(a.Instrument)
 	if safety, ok := a.Derived.SafetyFlag.Get(); ok && info != nil && info.Safety > 0 && a.Items.Answers[info.Safety-1] != instrument.Missing {
 		entry.Safety = False
@@ -188,31 +188,27 @@ func (s *Series) addAssessment(at time.Time, v pain.Value) error {
 	return nil
 }
 
-func (s *Series) addProcedure(at time.Time, v pain.Value) error {
-	p, err := pain.ReadProcedure(v)
+func (s *Series) addProcedure(rec *pain.Record) error {
+	p, err := rec.Procedure()
 	if err != nil {
 		return err
 	}
 	s.Procedures = append(s.Procedures, Procedure{
-		At: at.UnixMilli(), Type: ProcedureType(procedureTypes.code(p.ProcedureType)), Site: Site(sites.code(p.BodySite)),
+		At: rec.RecordedAt.UnixMilli(), Type: ProcedureType(procedureTypes.code(p.ProcedureType)), Site: Site(sites.code(p.BodySite)),
 		Pre: valueOf(p.PreScore), Post: valueOf(p.PostScore),
 	})
 	return nil
 }
 
-func (s *Series) addMedication(at time.Time, v pain.Value) error {
-	m, err := pain.ReadMedication(v)
+func (s *Series) addMedication(rec *pain.Record) error {
+	m, err := rec.Medication()
 	if err != nil {
 		return err
 	}
-	s.addPrescription(&m, at)
-	return nil
-}
-
-func (s *Series) addPrescription(m *pain.Medication, at time.Time) {
-	if entry, ok := MedicationOf(m, at); ok {
+	if entry, ok := MedicationOf(m, rec.RecordedAt); ok {
 		s.Medications = append(s.Medications, entry)
 	}
+	return nil
 }
 
 // MedicationOf returns the entry of a prescription. It is not ok if the

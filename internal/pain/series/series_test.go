@@ -97,7 +97,7 @@ func add(t testing.TB, s *Series, at, dataType, value string) {
 	if err := fields.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+	if err := s.Add(&rec); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -165,7 +165,7 @@ func TestAddRefusesWhatIsNoValue(t *testing.T) {
 	for _, dataType := range Types {
 		for _, text := range []string{"", "[]", `{"score":"much"}`, `{"score":1.5,"procedure_type":1,"name":2,"instrument":3}`} {
 			var s Series
-			if err := s.Add(dataType, time.Now(), pain.StoredValue(text)); err == nil {
+			if err := s.Add(&pain.Record{Type: dataType, RecordedAt: time.Now(), Value: pain.StoredValue(text)}); err == nil {
 				t.Errorf("%v: %q was taken as %+v", dataType, text, s)
 			}
 		}

@@ -3,7 +3,6 @@ package series
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"anodyne.example/anodyne/internal/pain"
 )
@@ -12,7 +11,7 @@ import (
 // those of other types are not.
 func TestEveryTypeIsTaken(t *testing.T) {
 	for _, kind := range pain.DataTypes() {
-		err := new(Series).Add(kind.Type, time.Unix(0, 0), pain.StoredValue("no value"))
+		err := new(Series).Add(&pain.Record{Type: kind.Type, Value: pain.StoredValue("no value")})
 		if taken := err != nil; taken != Takes(kind.Type) || taken != slices.Contains(Types, kind.Type) {
 			t.Errorf("%s is read: %v, is one of the types: %v", kind.Name, taken, Takes(kind.Type))
 		}

@@ -39,7 +39,7 @@ func chart(t *testing.T, lines ...string) *Chart {
 		if err := fields.Err(); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		if err := c.Series.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := c.Series.Add(&rec); err != nil {
 			t.Fatal(err)
 		}
 		if slices.Contains(RecordTypes[:], rec.Type) {

@@ -51,7 +51,7 @@ func (o Org) wrongStandings(tx engine.Tx, first, last int64, want map[int64]seri
 func (o Org) everReached(tx engine.Tx, patientNo int64, standing alert.Standing) (bool, error) {
 	ever, unreadable := seriesByYear{}, false
 	if err := tx.Query(`SELECT recorded_at, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND data_type = $3`, func(r engine.Row) error {
-		unreadable = unreadable || ever.add(pain.TypeMedications, engine.FromMillis(r.Int(0)), pain.StoredValue(r.Text(1))) != nil
+		unreadable = unreadable || ever.addStored(pain.TypeMedications, r.Int(0), r.Text(1)) != nil
 		return nil
 	}, int64(o.org), patientNo, int64(pain.TypeMedications)); err != nil {
 		return false, err

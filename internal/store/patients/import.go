@@ -257,7 +257,11 @@ func (o Org) patientNumbers(tx engine.Tx, groups []ImportedRecords) ([]int64, er
 // claimRecords marks the lines of groups whose patient exists, and returns the
 // records of lines that were not imported before.
 func (o Org) claimRecords(tx engine.Tx, groups []ImportedRecords, numbers []int64) ([][]pain.Record, error) {
-	var claims []engine.Stmt
+	lines := 0
+	for i := range groups {
+		lines += len(groups[i].Hashes)
+	}
+	claims := make([]engine.Stmt, 0, lines)
 	for i := range groups {
 		g := &groups[i]
 		if g.ready == nil {

@@ -45,15 +45,16 @@ func (o Org) inParts(ctx context.Context, items int, size func(n int) int, part 
 			done = items
 			return part(tx, 0, items)
 		}
+		p := partTx{Tx: tx}
 		for end := time.Now().Add(importTime); done < items && (done == 0 || !o.db.Awaited() && time.Now().Before(end)); {
-			p, to := partTx{Tx: tx}, done+1
+			to := done + 1
 			for to < items && size(to)-size(done) < partLines {
 				to++
 			}
 			if err := part(&p, done, to); err != nil {
 				return err
 			}
-			if err := tx.Many(p.last...); err != nil {
+			if err := p.run(); err != nil {
 				return err
 			}
 			done = to
@@ -63,10 +64,19 @@ func (o Org) inParts(ctx context.Context, items int, size func(n int) int, part 
 	return done, err
 }
 
-// partTx is a part of a transaction, with its own deferred statements.
+// partTx runs parts of a transaction, each with its own deferred statements.
 type partTx struct {
 	engine.Tx
 	last []engine.Stmt
 }
 
 func (p *partTx) Last(stmts ...engine.Stmt) { p.last = append(p.last, stmts...) }
+
+// run runs the deferred statements.
+func (p *partTx) run() error {
+	defer func() {
+		clear(p.last)
+		p.last = p.last[:0] // the next part uses the memory again
+	}()
+	return p.Many(p.last...)
+}

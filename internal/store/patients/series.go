@@ -37,20 +37,25 @@ func additionOf(records []pain.Record) (addition, error) {
 		}
 	}
 	slices.SortFunc(a.records, byTime)
-	adder := series.NewAdder()
 	for _, rec := range a.records {
-		if err := adder.Add(a.years.year(series.YearOf(rec.RecordedAt)), rec); err != nil {
+		if err := a.years.add(rec); err != nil {
 			return addition{}, err
 		}
 	}
 	return a, nil
 }
 
-func (y seriesByYear) add(t pain.DataType, at time.Time, v pain.Value) error {
-	if !series.Takes(t) {
+// add adds the contribution of a record.
+func (y seriesByYear) add(rec *pain.Record) error {
+	if !series.Takes(rec.Type) {
 		return nil
 	}
-	return y.year(series.YearOf(at)).Add(t, at, v)
+	return y.year(series.YearOf(rec.RecordedAt)).Add(rec)
+}
+
+// addStored adds the contribution of a stored record.
+func (y seriesByYear) addStored(t pain.DataType, recordedAt int64, value string) error {
+	return y.add(&pain.Record{Type: t, RecordedAt: engine.FromMillis(recordedAt), Value: pain.StoredValue(value)})
 }
 
 // year returns the series of a year, creating it if it is missing.
@@ -206,7 +211,7 @@ func (o Org) joinTies(tx engine.Tx, patientNo int64, stored seriesByYear, ties [
 	}
 	slices.SortFunc(all, byTime)
 	for _, rec := range all {
-		if err := stored.add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := stored.add(rec); err != nil {
 			return err
 		}
 	}
@@ -242,7 +247,7 @@ func (o Org) correctSeries(tx engine.Tx, patientNo int64, corrections []pain.Cor
 			continue
 		}
 		old := seriesByYear{}
-		unreadable := old.add(c.Old.Type, c.Old.RecordedAt, c.Old.Value) != nil
+		unreadable := old.add(&c.Old) != nil
 		concern = concern || unreadable || old.concernAlerts()
 		years.year(series.YearOf(c.Old.RecordedAt))
 		r.except[string(c.Old.ID.Bytes())] = true
@@ -302,7 +307,7 @@ func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into
 	addWith := func() error {
 		rec := with[0]
 		with = with[1:]
-		return into.add(rec.Type, rec.RecordedAt, rec.Value)
+		return into.add(rec)
 	}
 	if err := tx.Many(o.selectRecorded(patientNo, first, last, func(row engine.Row) error {
 		if r.except[string(row.Raw(0))] {
@@ -335,7 +340,7 @@ func (o Org) selectRecorded(patientNo int64, first, last int, each func(engine.R
 
 // addRow adds a row of [Org.selectRecorded].
 func (y seriesByYear) addRow(r engine.Row) error {
-	return y.add(pain.DataType(r.Int(2)), engine.FromMillis(r.Int(1)), pain.StoredValue(r.Text(3)))
+	return y.addStored(pain.DataType(r.Int(2)), r.Int(1), r.Text(3))
 }
 
 // ofSeries is the condition for records that contribute to a series: active,

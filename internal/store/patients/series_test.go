@@ -156,7 +156,7 @@ func recomputed(tb testing.TB, o store.Org, patientID id.Patient) map[int]string
 		if years[year] == nil {
 			years[year] = &series.Series{}
 		}
-		if err := years[year].Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+		if err := years[year].Add(rec); err != nil {
 			tb.Error(err)
 		}
 	}); err != nil {

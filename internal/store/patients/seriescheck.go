@@ -101,7 +101,7 @@ func (o Org) compareSeries(ctx context.Context, first, last int64) (wrong []wron
 			if want[no] == nil {
 				want[no] = seriesByYear{}
 			}
-			if err := want[no].add(pain.DataType(r.Int(3)), engine.FromMillis(r.Int(2)), pain.StoredValue(r.Text(4))); err != nil {
+			if err := want[no].addStored(pain.DataType(r.Int(3)), r.Int(2), r.Text(4)); err != nil {
 				recordID, _ := id.FromBytes[id.RecordKind](r.Raw(1))
 				unreadable[no] = recordID.String()
 			}
