@@ -20,38 +20,45 @@ import (
 func (s System) Purge(ctx context.Context) error {
 	now := s.db.Now()
 	var errs error
-	for _, p := range []struct {
+	for _, old := range []struct {
 		sql    string
 		before time.Time
 	}{
-		{`DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now.Add(-24 * time.Hour)},
-		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
-		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
-		{`DELETE FROM client_assertion WHERE (client_no, jti_hash) IN
-			(SELECT client_no, jti_hash FROM client_assertion WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now.Add(-clients.AssertionKept)},
-		{`DELETE FROM account_session WHERE hash IN (SELECT hash FROM account_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
-		{`DELETE FROM invitation WHERE hash IN (SELECT hash FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
-		{`DELETE FROM sign_in_failure WHERE email_hash IN (SELECT email_hash FROM sign_in_failure WHERE failed_at < $1 ORDER BY failed_at LIMIT $2)`, now.Add(-24 * time.Hour)},
-		{`DELETE FROM sign_in_throttle WHERE (email_hash, network) IN
-			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 AND signed_in_at IS NULL ORDER BY tried_at LIMIT $2)`, now.Add(-accounts.TriesKept)},
-		{`DELETE FROM sign_in_throttle WHERE (email_hash, network) IN
-			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 ORDER BY tried_at LIMIT $2)`, now.Add(-accounts.NetworkKnown)},
-		{`DELETE FROM password_reset WHERE hash IN (SELECT hash FROM password_reset WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
-		{`DELETE FROM client_usage WHERE (org_no, client_no, hour, outcome) IN
-			(SELECT org_no, client_no, hour, outcome FROM client_usage WHERE hour < $1 ORDER BY hour LIMIT $2)`, now.Add(-clients.UsageKept)},
-		{`DELETE FROM webhook_node WHERE node IN (SELECT node FROM webhook_node WHERE lease_until < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
-		{`DELETE FROM spool_segment WHERE segment IN (SELECT segment FROM spool_segment WHERE shipped_at < $1 LIMIT $2)`, now.Add(-7 * 24 * time.Hour)},
+		{oldest("token", "expires_at", ""), now.Add(-24 * time.Hour)},
+		{oldest("rate_window", "window_end", ""), now.Add(-24 * time.Hour)},
+		{oldest("client_secret", "expires_at", ""), now.Add(-24 * time.Hour)},
+		{oldest("client_assertion", "expires_at", ""), now.Add(-clients.AssertionKept)},
+		{oldest("account_session", "expires_at", ""), now},
+		{oldest("invitation", "expires_at", ""), now},
+		{oldest("sign_in_failure", "failed_at", ""), now.Add(-24 * time.Hour)},
+		{oldest("sign_in_throttle", "tried_at", "AND signed_in_at IS NULL"), now.Add(-accounts.TriesKept)},
+		{oldest("sign_in_throttle", "tried_at", ""), now.Add(-accounts.NetworkKnown)},
+		{oldest("password_reset", "expires_at", ""), now},
+		{oldestUsage, now.Add(-clients.UsageKept)},
+		{oldest("webhook_node", "lease_until", ""), now.Add(-24 * time.Hour)},
+		{oldest("spool_segment", "shipped_at", ""), now.Add(-7 * 24 * time.Hour)},
 	} {
-		errs = errors.Join(errs, s.purge(ctx, p.sql, engine.Millis(p.before), engine.PurgeSlice)) // the others go on
+		errs = errors.Join(errs, s.purge(ctx, old.sql, engine.Millis(old.before), engine.PurgeSlice)) // the others go on
 	}
 	keys := s.db.EachPart(ctx, func(_ context.Context, p engine.Part) error { // there may be many slices
-		return s.purge(ctx, p.SQL(purgeKeys), p.Args(engine.Millis(now.Add(-idempotency.Kept-time.Hour)), engine.PurgeSlice)...)
+		return s.purge(ctx, p.SQL(oldestKeys), p.Args(engine.Millis(now.Add(-idempotency.Kept-time.Hour)), engine.PurgeSlice)...)
 	})
 	return errors.Join(errs, keys, s.PurgeWebhooks(ctx, now))
 }
 
-const purgeKeys = `DELETE FROM idempotency WHERE (org_no, client_no, key_hash) IN
-	(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 /*AND org_no = ANY($3)*/ ORDER BY created_at LIMIT $2) /*AND org_no = ANY($3)*/`
+// oldest returns the statement that deletes a slice of the oldest rows of a table.
+// Rows of the same millisecond are deleted together.
+func oldest(table, column, and string) string {
+	return `DELETE FROM ` + table + ` WHERE ` + column + ` <= (SELECT max(` + column + `) FROM
+		(SELECT ` + column + ` FROM ` + table + ` WHERE ` + column + ` < $1 ` + and + ` ORDER BY ` + column + ` LIMIT $2) AS first) ` + and
+}
+
+var oldestKeys = oldest("idempotency", "created_at", "/*AND org_no = ANY($3)*/")
+
+// oldestUsage deletes a slice of the oldest usage. An hour can have more rows than
+// a slice.
+const oldestUsage = `DELETE FROM client_usage WHERE (org_no, client_no, hour, outcome) IN
+	(SELECT org_no, client_no, hour, outcome FROM client_usage WHERE hour < $1 ORDER BY hour LIMIT $2)`
 
 // purge deletes slices until there is nothing left to delete.
 func (s System) purge(ctx context.Context, sql string, args ...any) error {

@@ -40,7 +40,8 @@ var (
 
 func sequenceWhere(condition string) string {
 	return `WITH taken AS (
-		DELETE FROM journal_pending WHERE ` + condition + ` AND seq IN (SELECT seq FROM journal_pending WHERE ` + condition + ` ORDER BY seq LIMIT $2)
+		DELETE FROM journal_pending WHERE ` + condition + ` AND seq <=
+			(SELECT max(seq) FROM (SELECT seq FROM journal_pending WHERE ` + condition + ` ORDER BY seq LIMIT $2) AS first)
 		RETURNING seq, org_no, at, subject, event_id, event_type, event_data, audit, packed
 	), counted AS (
 		SELECT org_no, count(*) AS n FROM taken GROUP BY org_no

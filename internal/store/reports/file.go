@@ -130,8 +130,8 @@ func (s System) purge(ctx context.Context) (did bool, err error) {
 
 func (s System) purgeSlice(ctx context.Context, org, no, fence int64) error {
 	return s.db.Write(ctx, func(tx engine.Tx) error {
-		gone, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n IN
-			(SELECT n FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 ORDER BY n LIMIT $4)`, org, no, fence, chunkSlice)
+		gone, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n <= (SELECT max(n) FROM
+			(SELECT n FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 ORDER BY n LIMIT $4) AS first)`, org, no, fence, chunkSlice)
 		if err == nil && gone < chunkSlice {
 			_, err = tx.Exec(`DELETE FROM report_garbage WHERE org_no = $1 AND report_no = $2 AND fence = $3`, org, no, fence)
 		}

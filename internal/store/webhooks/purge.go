@@ -58,8 +58,8 @@ func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 // one its other outdated rows.
 func purgeSliceOf(tx engine.Tx, key Key, before []byte, hour int64, deleted bool) (more bool, err error) {
 	gone, pending := int64(0), int64(0)
-	if err := tx.Query(`DELETE FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id IN
-		(SELECT id FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id LIMIT $4) RETURNING status`,
+	if err := tx.Query(`DELETE FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id <= (SELECT id FROM
+		(SELECT id FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id LIMIT $4) AS first ORDER BY id DESC LIMIT 1) RETURNING status`,
 		func(r engine.Row) error {
 			gone++
 			pending += number(DeliveryStatus(r.Int(0)) == Pending)
