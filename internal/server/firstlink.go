@@ -87,13 +87,16 @@ func (l *FirstLink) watch(ctx context.Context) error {
 	for {
 		select {
 		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		select {
+		case <-news.Woken():
+			news.Take()
+		default:
 			if !poll.Due() {
 				continue
 			}
-		case <-news.Woken():
-			news.Take()
-		case <-ctx.Done():
-			return nil
 		}
 		if open, err := sys.InvitesFirst(ctx, l.hash); err != nil || open {
 			continue // database unavailable; the link may still be valid

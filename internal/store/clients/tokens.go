@@ -103,10 +103,7 @@ func issueOne(tx engine.Tx, t *newToken) {
 		insert, args = issueToken+liveSecret, append(args, t.secret)
 	}
 	t.stored = false
-	tx.Last(engine.Stmt{SQL: insert + ` RETURNING hash`, Args: args, Each: func(engine.Row) error {
-		t.stored = true
-		return nil
-	}})
+	tx.Last(engine.Stmt{SQL: insert, Args: args, Changed: func(rows int64) { t.stored = rows > 0 }})
 }
 
 const (

@@ -213,7 +213,7 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin 
 		return nil
 	}
 	forgetWarning(conn)
-	if !tx.begun() && len(tx.last) == 1 && begin == "BEGIN" && tx.last[0].Changed == nil && encodable(tx.last[0].Args) {
+	if !tx.begun() && len(tx.last) == 1 && begin == "BEGIN" && encodable(tx.last[0].Args) {
 		err = tx.only(&tx.last[0])
 	} else {
 		err = tx.sendLast()

@@ -20,7 +20,9 @@ type question struct {
 	each func(postgresRow) error
 	// calls are the places of the calls that it answers.
 	calls []int
-	err   error
+	// changed is the number of rows that it changed.
+	changed int64
+	err     error
 }
 
 // pipeline sends questions in one message and reads their answers. It returns
@@ -107,6 +109,9 @@ func (t *postgresTx) only(s *Stmt) (err error) {
 	if mustReconnect(err) {
 		_ = t.conn.Close(ctx)
 	}
+	if err == nil && s.Changed != nil {
+		s.Changed(asked[0].changed)
+	}
 	return err
 }
 
@@ -123,7 +128,8 @@ func (q *question) answer(p *pgconn.Pipeline) error {
 			q.err = q.each(postgresRow(rows.Values()))
 		}
 	}
-	_, err = rows.Close()
+	tag, err := rows.Close()
+	q.changed = tag.RowsAffected()
 	return err
 }
 

@@ -113,7 +113,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *writerMetrics) error 
 		r.later = cacheOf(readersCache / e.readers.most())
 		e.readers.give(r)
 	}
-	e.writer = startWriter(w, e.lock, m, e.observe)
+	e.writer = startWriter(w, e.lock, e.replaced, m, e.observe)
 	e.keepLog(path)
 	return nil
 }
@@ -160,9 +160,6 @@ func readError(ctx context.Context, err error) error {
 }
 
 func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
-	if err := e.replaced(); err != nil {
-		return err
-	}
 	err := e.writer.do(ctx, fn)
 	told := sqliteError(err)
 	e.stuck.note(err, told)

@@ -56,6 +56,9 @@ func (t *turns) yield() {
 // the file locked by another process. If one has it, begin says that this
 // process is waiting, and waits.
 func (w *writer) begin() error {
+	if err := w.allowed(); err != nil {
+		return err
+	}
 	w.turns.yield()
 	err := w.conn.BusyTimeout(0)
 	if err == nil {

@@ -24,7 +24,7 @@ func TestTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := startWriter(conn, lock, busy.metrics, nil)
+	other := startWriter(conn, lock, always, busy.metrics, nil)
 	t.Cleanup(func() {
 		if err := errors.Join(other.close(), lock.Close()); err != nil {
 			t.Error(err)

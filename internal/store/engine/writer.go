@@ -14,6 +14,7 @@ import (
 // transactions are in batch.go.
 type writer struct {
 	conn    *sqliteConn
+	allowed func() error // returns an error if nothing may be written now
 	turns   turns
 	jobs    chan *job
 	asides  chan func(*sqliteConn)
@@ -42,8 +43,8 @@ type job struct {
 // waiting.
 func (j *job) take() bool { return j.ctx.Err() == nil && !j.taken.Swap(true) }
 
-func startWriter(conn *sqliteConn, lock *os.File, m *writerMetrics, observe Observe) *writer {
-	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), asides: make(chan func(*sqliteConn)), closing: make(chan struct{}), done: make(chan struct{}), accepts: batchTime, metrics: m, observe: observe}
+func startWriter(conn *sqliteConn, lock *os.File, allowed func() error, m *writerMetrics, observe Observe) *writer {
+	w := &writer{conn: conn, allowed: allowed, turns: newTurns(lock), jobs: make(chan *job, 1024), asides: make(chan func(*sqliteConn)), closing: make(chan struct{}), done: make(chan struct{}), accepts: batchTime, metrics: m, observe: observe}
 	go w.loop()
 	return w
 }

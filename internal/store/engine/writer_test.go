@@ -25,6 +25,9 @@ type bench struct {
 	eyes *sqliteConn
 }
 
+// always allows writes.
+func always() error { return nil }
+
 // newBench returns a writer that does not run: the test calls batch itself, so
 // that it controls the members of a batch. No batch ends because time is up.
 func newBench(t *testing.T) *bench {
@@ -48,7 +51,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writer{conn: conn, turns: newTurns(lock), jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), accepts: time.Hour, metrics: newWriterMetrics(nil)}
+	w := &writer{conn: conn, allowed: always, turns: newTurns(lock), jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), accepts: time.Hour, metrics: newWriterMetrics(nil)}
 	t.Cleanup(func() {
 		if err := errors.Join(conn.close(), eyes.close(), lock.Close()); err != nil {
 			t.Error(err)
@@ -306,7 +309,7 @@ func TestCloseTwiceWhileWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := startWriter(conn, b.turns.lock, b.metrics, nil)
+	w := startWriter(conn, b.turns.lock, always, b.metrics, nil)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var acknowledged []string
