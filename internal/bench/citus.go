@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +28,7 @@ func (db *database) startCitus(dir string) error {
 	if c.program == "" {
 		return fmt.Errorf("set %s to the program that starts a Citus cluster", CitusVariable)
 	}
-	port, err := freePort()
+	port, err := pgserver.FreePorts(3)
 	if err != nil {
 		return err
 	}
@@ -81,14 +80,4 @@ func (c citus) process(server int) (int, error) {
 	}
 	first, _, _ := strings.Cut(string(content), "\n")
 	return strconv.Atoi(first)
-}
-
-// freePort returns a port that nobody listens on; the two after it are most
-// likely free too.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

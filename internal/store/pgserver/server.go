@@ -160,7 +160,7 @@ func (s *Server) socketDirectory() string {
 // take it between the check and the start.
 func (s *Server) startOnFreePort() error {
 	for attempt := 1; ; attempt++ {
-		port, err := freePort()
+		port, err := FreePorts(1)
 		if err != nil {
 			return err
 		}
@@ -175,19 +175,23 @@ func (s *Server) startOnFreePort() error {
 	}
 }
 
-// freePort returns a port below the range for outgoing connections, so that it
-// stays free while its server is down.
-func freePort() (int, error) {
-	var failed error
+// FreePorts returns the first of n consecutive ports that are free. They are below
+// the range for outgoing connections, so that they stay free while their servers
+// are down.
+func FreePorts(n int) (first int, err error) {
 	for range 50 {
-		port := 15000 + mathrand.IntN(17000)
-		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err == nil {
-			return port, l.Close()
+		first, err = 15000+mathrand.IntN(17000), nil
+		for port := first; port < first+n && err == nil; port++ {
+			var l net.Listener
+			if l, err = net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+				err = l.Close()
+			}
 		}
-		failed = err
+		if err == nil {
+			return first, nil
+		}
 	}
-	return 0, failed
+	return 0, err
 }
 
 // Discard stops the server, whatever its state, and removes its files.

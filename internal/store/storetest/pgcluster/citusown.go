@@ -2,14 +2,14 @@ package pgcluster
 
 import (
 	"bytes"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"anodyne.example/anodyne/internal/store/pgserver"
 )
 
 // CitusEnv is the environment variable with the path of the program that starts
@@ -39,7 +39,9 @@ func StartCitus(tb testing.TB, workers int) *Citus {
 		os.RemoveAll(dir)
 	})
 	tb.Setenv("WORKERS", strconv.Itoa(workers))
-	c.port = freePorts(tb)
+	if c.port, err = pgserver.FreePorts(4); err != nil {
+		tb.Fatal(err)
+	}
 	c.dsn = strings.TrimSpace(c.run("start", strconv.Itoa(c.port)))
 	c.Ask(`ALTER DATABASE anodyne SET citus.shard_count = 6`) // fewer than in service, so that tests take less time
 	return c
@@ -89,25 +91,4 @@ func (c *Citus) run(verb string, args ...string) string {
 		c.tb.Fatalf("%s: %v\n%s%s", cmd, err, out.String(), said.String())
 	}
 	return out.String()
-}
-
-// freePorts returns the first of four ports in a row that are free now.
-func freePorts(tb testing.TB) int {
-	tb.Helper()
-	for range 100 {
-		first, free := 10000+rand.IntN(10000), true
-		for port := first; port < first+4; port++ {
-			l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-			if err != nil {
-				free = false
-				break
-			}
-			l.Close()
-		}
-		if free {
-			return first
-		}
-	}
-	tb.Fatal("no free ports for a cluster")
-	return 0
 }
