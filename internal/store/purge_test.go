@@ -10,6 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestPurge(t *testing.T) {
@@ -69,4 +70,31 @@ func TestPurge(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// On PostgreSQL, a row can be renewed by one transaction while another one deletes
+// the old. The count that begins must stay: limits are exact.
+func TestPurgeLeavesWhatIsRenewed(t *testing.T) {
+	s := storetest.Open(t, storetest.Postgres)
+	now := time.Now()
+	storetest.Exec(t, s, `INSERT INTO rate_window (client_no, window_end, used, granted) VALUES (1, $1, 5, 5)`, now.Add(-48*time.Hour).UnixMilli())
+	purged := make(chan error, 1)
+	if err := s.Database().Write(t.Context(), func(tx engine.Tx) error {
+		if _, err := tx.Exec(`UPDATE rate_window SET window_end = $1, used = 1, granted = 1 WHERE client_no = 1`, now.Add(time.Hour).UnixMilli()); err != nil {
+			return err
+		}
+		go func() { purged <- s.System().Purge(t.Context()) }()
+		testwait.Until(t, "the purge waits for the row", func() bool {
+			return storetest.Number(t, s, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM rate_window%'`) > 0
+		})
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-purged; err != nil {
+		t.Fatal(err)
+	}
+	if n := storetest.Number(t, s, `SELECT count(*) FROM rate_window WHERE client_no = 1 AND used = 1`); n != 1 {
+		t.Error("the window that has just begun was deleted")
+	}
 }
