@@ -9,7 +9,7 @@ import (
 
 // What a read allocates is known: garbage is a good part of what a request
 // costs, and grows without anybody noticing. The race detector makes pools
-// forget, so it is not counted there. Four are for the deadline of the answer. It is not parallel: all that the process
+// forget, so it is not counted there. It is not parallel: all that the process
 // allocates is counted.
 func TestAllocationsOfARead(t *testing.T) {
 	a := newAsker(t)
@@ -21,9 +21,9 @@ func TestAllocationsOfARead(t *testing.T) {
 		path string
 		most float64
 	}{
-		{"/v1/patients/" + patient, 21},
-		{"/v1/patients", 23},
-		{"/v1/patients?limit=100", 31},
+		{"/v1/patients/" + patient, 18},
+		{"/v1/patients", 20},
+		{"/v1/patients?limit=100", 28},
 	} {
 		a.to(c.path)
 		if got := testing.AllocsPerRun(500, a.ask); got > c.most {

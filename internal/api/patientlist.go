@@ -63,7 +63,7 @@ func (q *query) identifier(parse func(string) (pain.Identifier, string)) (one pa
 // listPlain lists all patients in order of creation, or the reverse.
 func (x *exchange) listPlain(p page, read func(context.Context, int64, int64, func(patients.PatientItem)) (int64, error), values url.Values) (answer, error) {
 	items := itemList{buf: append(x.buf, `{"data":[`...)}
-	total, err := read(x.ctx(), p.number, p.limit, items.add)
+	total, err := read(x.lookupCtx(), p.number, p.limit, items.add)
 	if err != nil {
 		return answer{}, err
 	}

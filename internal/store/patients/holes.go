@@ -2,6 +2,7 @@ package patients
 
 import (
 	"context"
+	"time"
 
 	"anodyne.example/anodyne/internal/store/engine"
 )
@@ -34,9 +35,15 @@ const (
 		ORDER BY patient_no LIMIT $3 OFFSET $4) AS page ORDER BY patient_no DESC`
 )
 
+// pageTime limits the time for a page of an organisation with holes, because
+// the context of a lookup may have no deadline.
+const pageTime = 20 * time.Second
+
 // pageWithHoles is [Org.PatientPage] for an organisation with holes, or
 // [Org.LatestPatients] if latest is set.
 func (o Org) pageWithHoles(ctx context.Context, page, limit int64, latest bool, each func(PatientItem)) (total int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, pageTime)
+	defer cancel()
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		start, count, sql := pageStart{skip: (page - 1) * limit}, limit, pageForward
 		if err := tx.Many(

@@ -278,7 +278,8 @@ func eachSearched(each func(PatientItem)) func(engine.Row) error {
 
 // PatientPage calls each for the patients of a page in order of creation, and
 // returns the exact total, both from one snapshot. Unless patients were merged
-// or erased, numbers are dense, so deep pages cost the same as the first.
+// or erased, numbers are dense, so deep pages cost the same as the first. The
+// context may be that of a lookup: without a deadline, it waits about a minute.
 func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	first := (page-1)*limit + 1
 	total, gone, err := o.patientPage(ctx, `SELECT c.patients, c.gone, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
