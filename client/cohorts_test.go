@@ -13,12 +13,12 @@ func TestCohortCalls(t *testing.T) {
 	one := 1
 	wantList := client.Cohort{ID: "coh_1", Name: "Spring study", PatientCount: &one, CreatedBy: "cli_1", CreatedAt: halfPast, Patients: []string{"pat_1"}}
 	wantFiltered := client.Cohort{ID: "coh_2", Name: "Women", Filters: &client.ExportFilters{Gender: "female"}, CreatedBy: "cli_1", CreatedAt: halfPast}
-	carryOut(t, []spoken{
+	checkCalls(t, []call{
 		{"create", func(ctx context.Context, c *client.Client) (any, error) {
-			return whether(c.CreateCohort(ctx, client.NewCohort{Name: "Women", Filters: &client.ExportFilters{Gender: "female"}}))
+			return value(c.CreateCohort(ctx, client.NewCohort{Name: "Women", Filters: &client.ExportFilters{Gender: "female"}}))
 		}, "POST /v1/cohorts", `{"name":"Women","filters":{"gender":"female"}}`, filtered, wantFiltered},
-		{"get", func(ctx context.Context, c *client.Client) (any, error) { return whether(c.Cohort(ctx, "a/b")) }, "GET /v1/cohorts/a%2Fb", "", list, wantList},
-		{"list", func(ctx context.Context, c *client.Client) (any, error) { return whether(c.Cohorts(ctx, 2, 10)) },
+		{"get", func(ctx context.Context, c *client.Client) (any, error) { return value(c.Cohort(ctx, "a/b")) }, "GET /v1/cohorts/a%2Fb", "", list, wantList},
+		{"list", func(ctx context.Context, c *client.Client) (any, error) { return value(c.Cohorts(ctx, 2, 10)) },
 			"GET /v1/cohorts?limit=10&page=2", "", `{"data":[` + filtered + `],"pagination":{"page":2,"limit":10,"total":11}}`,
 			client.Page[client.Cohort]{Data: []client.Cohort{wantFiltered}, Pagination: client.Pagination{Page: 2, Limit: 10, Total: 11}}},
 		{"all", func(ctx context.Context, c *client.Client) (any, error) {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -27,7 +25,6 @@ const (
 )
 
 var (
-	halfPast   = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	wantHook   = client.Webhook{ID: "whk_1", URL: "https://a.example/in", Events: []client.EventType{client.EventPatientCreated, client.EventSystemAlert}, Description: "d", Status: client.WebhookDisabled, DisabledReason: "410", CreatedAt: halfPast}
 	wantSecret = client.WebhookWithSecret{Webhook: wantHook, Secret: "whsec_1", PreviousSecretExpiresAt: halfPast.AddDate(0, 0, 1)}
 
@@ -35,35 +32,27 @@ var (
 		CreatedAt: halfPast, LastAttemptAt: halfPast.Add(5 * time.Second)}
 )
 
-// whether combines the result of a call and its error into one value.
-func whether[T any](got *T, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	return *got, nil
-}
-
 func TestWebhookCalls(t *testing.T) {
 	rate := 0.75
-	carryOut(t, []spoken{
+	checkCalls(t, []call{
 		{"create", func(ctx context.Context, c *client.Client) (any, error) {
-			return whether(c.CreateWebhook(ctx, client.NewWebhook{URL: "https://a.example/in", Events: []client.EventType{client.EventAll}}))
+			return value(c.CreateWebhook(ctx, client.NewWebhook{URL: "https://a.example/in", Events: []client.EventType{client.EventAll}}))
 		}, "POST /v1/webhooks", `{"url":"https://a.example/in","events":["*"]}`, hook, wantSecret},
-		{"get", func(ctx context.Context, c *client.Client) (any, error) { return whether(c.Webhook(ctx, "a/b")) },
+		{"get", func(ctx context.Context, c *client.Client) (any, error) { return value(c.Webhook(ctx, "a/b")) },
 			"GET /v1/webhooks/a%2Fb", "", hook, wantHook},
-		{"list", func(ctx context.Context, c *client.Client) (any, error) { return whether(c.Webhooks(ctx, 2, 10)) },
+		{"list", func(ctx context.Context, c *client.Client) (any, error) { return value(c.Webhooks(ctx, 2, 10)) },
 			"GET /v1/webhooks?limit=10&page=2", "", `{"data":[` + hook + `],"pagination":{"page":2,"limit":10,"total":11}}`,
 			client.Page[client.Webhook]{Data: []client.Webhook{wantHook}, Pagination: client.Pagination{Page: 2, Limit: 10, Total: 11}}},
 		{"update", func(ctx context.Context, c *client.Client) (any, error) {
-			return whether(c.UpdateWebhook(ctx, "whk_1", client.WebhookPatch{Events: client.Set([]client.EventType{client.EventAll}), Description: client.Null[string](), Status: client.Set(client.WebhookEnabled)}))
+			return value(c.UpdateWebhook(ctx, "whk_1", client.WebhookPatch{Events: client.Set([]client.EventType{client.EventAll}), Description: client.Null[string](), Status: client.Set(client.WebhookEnabled)}))
 		}, "PATCH /v1/webhooks/whk_1", `{"events":["*"],"description":null,"status":"enabled"}`, hook, wantHook},
 		{"delete", func(ctx context.Context, c *client.Client) (any, error) { return nil, c.DeleteWebhook(ctx, "whk_1") },
 			"DELETE /v1/webhooks/whk_1", "", "", nil},
 		{"rotate", func(ctx context.Context, c *client.Client) (any, error) {
-			return whether(c.RotateWebhookSecret(ctx, "whk_1"))
+			return value(c.RotateWebhookSecret(ctx, "whk_1"))
 		},
 			"POST /v1/webhooks/whk_1/rotate-secret", "", hook, wantSecret},
-		{"test", func(ctx context.Context, c *client.Client) (any, error) { return whether(c.TestWebhook(ctx, "whk_1")) },
+		{"test", func(ctx context.Context, c *client.Client) (any, error) { return value(c.TestWebhook(ctx, "whk_1")) },
 			"POST /v1/webhooks/whk_1/test", "", delivery, wantDelivery},
 		{"recover", func(ctx context.Context, c *client.Client) (any, error) {
 			return nil, c.RecoverWebhook(ctx, "whk_1", halfPast)
@@ -77,63 +66,27 @@ func TestWebhookCalls(t *testing.T) {
 			if err == nil {
 				s.LatencyMS = nil
 			}
-			return whether(s, err)
+			return value(s, err)
 		}, "GET /v1/webhooks/whk_1/stats", "", stats, client.WebhookStats{WebhookID: "whk_1", WindowHours: 24, Succeeded: 3, Failed: 1, SuccessRate: &rate,
 			LastFailure: &client.WebhookFailure{At: halfPast.Add(5 * time.Second), Error: "no answer"}, Backlog: 2}},
-		{"stats of nothing", func(ctx context.Context, c *client.Client) (any, error) { return whether(c.WebhookStats(ctx, "whk_1")) },
+		{"stats of nothing", func(ctx context.Context, c *client.Client) (any, error) { return value(c.WebhookStats(ctx, "whk_1")) },
 			"GET /v1/webhooks/whk_1/stats", "", `{"webhook_id":"whk_1","window_hours":24,"success_rate":null,"latency_ms":null,"last_failure":null,"backlog":0}`,
 			client.WebhookStats{WebhookID: "whk_1", WindowHours: 24}},
 		{"deliveries", func(ctx context.Context, c *client.Client) (any, error) {
-			return whether(c.Deliveries(ctx, "whk_1", client.DeliveryQuery{After: "c=1", Limit: 5, Status: client.DeliveryFailed, EventType: client.EventWebhookTest}))
+			return value(c.Deliveries(ctx, "whk_1", client.DeliveryQuery{After: "c=1", Limit: 5, Status: client.DeliveryFailed, EventType: client.EventWebhookTest}))
 		}, "GET /v1/webhooks/whk_1/deliveries?after=c%3D1&event_type=webhook.test&limit=5&status=failed", "", `{"data":[` + delivery + `],"next_cursor":"c2"}`,
 			client.CursorPage[client.Delivery]{Data: []client.Delivery{wantDelivery}, NextCursor: "c2"}},
 		{"delivery", func(ctx context.Context, c *client.Client) (any, error) {
-			return whether(c.Delivery(ctx, "whk_1", "dlv_1"))
+			return value(c.Delivery(ctx, "whk_1", "dlv_1"))
 		},
 			"GET /v1/webhooks/whk_1/deliveries/dlv_1", "", delivery, client.DeliveryDetail{Delivery: wantDelivery, Payload: []byte(`{"id":"evt_1"}`), Attempts: []client.Attempt{
 				{At: halfPast, LatencyMS: 15000, Error: "no answer"},
 				{At: halfPast.Add(5 * time.Second), HTTPStatus: 502, LatencyMS: 7, ResponseBody: "bad", Error: "the receiver answered 502"}}}},
 		{"redeliver", func(ctx context.Context, c *client.Client) (any, error) {
-			return whether(c.Redeliver(ctx, "whk_1", "dlv_1"))
+			return value(c.Redeliver(ctx, "whk_1", "dlv_1"))
 		},
 			"POST /v1/webhooks/whk_1/deliveries/dlv_1/redeliver", "", delivery, wantDelivery},
 	})
-}
-
-// spoken is a call, the request line and body it makes, and what becomes of the
-// answer; an empty one is 204.
-type spoken struct {
-	name       string
-	act        func(context.Context, *client.Client) (any, error)
-	line, body string
-	answer     string
-	want       any
-}
-
-func carryOut(t *testing.T, calls []spoken) {
-	t.Helper()
-	for _, tt := range calls {
-		t.Run(tt.name, func(t *testing.T) {
-			c := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				body, err := io.ReadAll(r.Body)
-				if line := r.Method + " " + r.RequestURI; err != nil || line != tt.line || string(body) != tt.body {
-					t.Errorf("%s %s (%v), want %s %s", line, body, err, tt.line, tt.body)
-				}
-				if hasKey := r.Header.Get("Idempotency-Key") != ""; hasKey != (r.Method == http.MethodPost) {
-					t.Errorf("%s has a key: %v", r.Method, hasKey)
-				}
-				if tt.answer == "" {
-					w.WriteHeader(http.StatusNoContent)
-					return
-				}
-				_, _ = io.WriteString(w, tt.answer)
-			})
-			got, err := tt.act(t.Context(), c)
-			if err != nil || !reflect.DeepEqual(got, tt.want) {
-				t.Errorf("got  %+v, %v\nwant %+v", got, err, tt.want)
-			}
-		})
-	}
 }
 
 func TestRefusedWebhook(t *testing.T) {
