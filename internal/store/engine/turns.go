@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"time"
@@ -52,13 +53,17 @@ func (t *turns) yield() {
 	}
 }
 
-// begin takes the write lock immediately, so that no later statement can find
-// the file locked by another process. If one has it, begin says that this
-// process is waiting, and waits.
+// begin begins a transaction, if writing is allowed. It asks last, because the
+// file can be replaced while begin waits for another process.
 func (w *writer) begin() error {
-	if err := w.allowed(); err != nil {
-		return err
-	}
+	err := w.take()
+	return cmp.Or(w.allowed(), err)
+}
+
+// take takes the write lock immediately, so that no later statement can find
+// the file locked by another process. If one has it, take says that this
+// process is waiting, and waits.
+func (w *writer) take() error {
 	w.turns.yield()
 	err := w.conn.BusyTimeout(0)
 	if err == nil {

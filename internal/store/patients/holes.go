@@ -37,7 +37,7 @@ const (
 
 // pageTime limits the time for a page of an organisation with holes, because
 // the context of a lookup may have no deadline.
-const pageTime = 20 * time.Second
+const pageTime = 10 * time.Second
 
 // pageWithHoles is [Org.PatientPage] for an organisation with holes, or
 // [Org.LatestPatients] if latest is set.
