@@ -42,8 +42,15 @@ type capabilityRest struct {
 }
 
 type capabilitySecurity struct {
+	Extension   []capabilityExtension  `json:"extension"`
 	Service     []fhir.CodeableConcept `json:"service"`
 	Description string                 `json:"description"`
+}
+
+type capabilityExtension struct {
+	URL       string                `json:"url"`
+	Extension []capabilityExtension `json:"extension,omitempty"`
+	ValueURI  string                `json:"valueUri,omitempty"`
 }
 
 type capabilityResource struct {
@@ -91,25 +98,31 @@ func (a *API) fhirMetadata(x *exchange) (answer, error) {
 	if err := x.acceptsFHIR(); err != nil {
 		return answer{}, err
 	}
-	body, err := json.Marshal(a.capabilities(x.fhirURL()))
+	body, err := json.Marshal(a.capabilities(a.base(x.r)))
 	if err != nil {
 		return answer{}, err
 	}
 	return x.asFHIR(answer{status: http.StatusOK, body: body}), nil
 }
 
-// fhirCapabilitiesDate is when the interface last changed.
-var fhirCapabilitiesDate = time.Date(2026, 11, 17, 0, 0, 0, 0, time.UTC)
+// oauthURIs is the extension in which a CapabilityStatement of SMART App Launch
+// 1 names the OAuth addresses. Some clients read it instead of
+// smart-configuration, or whichever of the two arrives first.
+const oauthURIs = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
-func (a *API) capabilities(address string) capabilityStatement {
+// fhirCapabilitiesDate is when the interface last changed.
+var fhirCapabilitiesDate = time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
+
+func (a *API) capabilities(base string) capabilityStatement {
 	doc := capabilityStatement{
 		ResourceType: "CapabilityStatement", Status: "active", Date: fhirCapabilitiesDate.Format("2006-01-02"), Kind: "instance",
 		Software:       capabilityName{"Anodyne"},
-		Implementation: capabilityServer{"Patients and their pain management data", address},
+		Implementation: capabilityServer{"Patients and their pain management data", base + fhirBase},
 		FHIRVersion:    "4.0.1", Format: []string{"application/fhir+json", "json"},
 	}
 	rest := capabilityRest{Mode: "server", Security: capabilitySecurity{
-		Service: []fhir.CodeableConcept{{Coding: []fhir.Coding{{System: "http://terminology.hl7.org/CodeSystem/restful-security-service", Code: "SMART-on-FHIR"}}}},
+		Extension: []capabilityExtension{{URL: oauthURIs, Extension: []capabilityExtension{{URL: "token", ValueURI: base + tokenPath}}}},
+		Service:   []fhir.CodeableConcept{{Coding: []fhir.Coding{{System: "http://terminology.hl7.org/CodeSystem/restful-security-service", Code: "SMART-on-FHIR"}}}},
 		Description: "OAuth 2.0 client credentials; see .well-known/smart-configuration. " +
 			"A record has an id of this service: an update of an unknown id is refused.",
 	}}

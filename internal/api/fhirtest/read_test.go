@@ -24,7 +24,7 @@ func testFrame(t *testing.T, s *server) {
 	for _, path := range []string{"", "/", "/Patient", "/Patient/x", "/Nothing", "//x", "/../x", "/Patient/x/_history/1", "/Patient/x/$everything"} {
 		none.send("GET", base+path, "").is(http.StatusUnauthorized)
 	}
-	none.get(base + "/metadata").is(http.StatusOK).says(`"fhirVersion":"4.0.1"`)
+	none.get(base + "/metadata").is(http.StatusOK).says(`"fhirVersion":"4.0.1"`).says(`[{"url":"token","valueUri":"` + s.url + `/oauth/token"}]`)
 	for path, status := range map[string]int{
 		"/Nothing": 404, "/Nothing/1": 404, "/Patient/x": 404, "/Patient/01kf0k8y20a14c3emmv2g2jemj": 404, "/Observation/01kf0k8y20a14c3emmv2g2jemj": 404,
 		"/Patient/01kf0k8y20a14c3emmv2g2jemj/_history": 404, "/Patient/01kf0k8y20a14c3emmv2g2jemj/$everything": 404, "/a/b/c/d/e": 404, "/Patient?_count=x": 400,

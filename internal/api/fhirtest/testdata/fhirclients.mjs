@@ -30,8 +30,13 @@ async function kit() {
   const client = new Client({ baseUrl: fhir, bearerToken: token })
   const statement = await client.capabilityStatement()
   assert.equal(statement.fhirVersion, '4.0.1')
-  const smart = await client.smartAuthMetadata()
-  assert.equal(String(smart.tokenUrl), `${base}/oauth/token`)
+  // The client asks for both and takes whichever arrives first.
+  for (const missing of ['smart-configuration', 'metadata']) {
+    const fetch = globalThis.fetch
+    globalThis.fetch = (url, init) => String(url.url ?? url).endsWith(missing) ? Promise.reject(new Error(`no ${missing}`)) : fetch(url, init)
+    const smart = await client.smartAuthMetadata().finally(() => { globalThis.fetch = fetch })
+    assert.equal(String(smart.tokenUrl), `${base}/oauth/token`, `without ${missing}`)
+  }
 
   const ids = []
   for (let i = 0; i < 5; i++) {
