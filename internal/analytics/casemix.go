@@ -55,10 +55,6 @@ type mixTally struct {
 	noDepression, noOpioid int
 }
 
-// MixBytes is the approximate memory of the case-mix tallies of one
-// adjustment.
-const MixBytes = 2 * mixCells * 24
-
 func newMixTally() *mixTally { return &mixTally{cells: make([]mixCell, mixCells)} }
 
 func (t *mixTally) merge(o *mixTally) {

@@ -33,7 +33,7 @@ func (d *doses) add(f float64) {
 	d.own = append(d.own, dose(math.Float64bits(f)))
 }
 
-// close sorts the doses added.
+// close sorts the doses added, and keeps no more memory than they need.
 func (d *doses) close() {
 	if len(d.own) == 0 {
 		return
@@ -43,7 +43,7 @@ func (d *doses) close() {
 		d.total.add(wideOf(fixed(one.mme())))
 	}
 	d.n += len(d.own)
-	d.runs = append(d.runs, d.own)
+	d.runs = append(d.runs, slices.Clone(d.own))
 	d.own = nil
 }
 

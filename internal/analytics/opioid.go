@@ -46,10 +46,10 @@ func (o *opioidTally) merge(other *opioidTally) {
 	} {
 		*c.to += *c.from
 	}
-	o.peaks.merge(&other.peaks)
-	o.carried.merge(&other.carried)
-	o.uncarried.merge(&other.uncarried)
-	o.averages.merge(&other.averages)
+	from := other.doses()
+	for i, to := range o.doses() {
+		to.merge(from[i])
+	}
 }
 
 var (
@@ -247,11 +247,16 @@ func (o *opioidTally) addPeak(peak, overlapped float64) {
 }
 
 // close sorts the doses.
+func (o *opioidTally) doses() [4]*doses {
+	return [...]*doses{&o.averages, &o.peaks, &o.carried, &o.uncarried}
+}
+
+// close also drops what is reused for each patient.
 func (o *opioidTally) close() {
-	o.averages.close()
-	o.peaks.close()
-	o.carried.close()
-	o.uncarried.close()
+	for _, d := range o.doses() {
+		d.close()
+	}
+	o.possible = nil
 }
 
 // peakIn returns the highest dose in a window.

@@ -148,8 +148,10 @@ func (t *OutcomesTally) addFollowUp(base, score float64) {
 // lowBaseline is the baseline below which percentages mislead.
 const lowBaseline = 4
 
-// Close ends adding. It does nothing for outcomes.
-func (t *OutcomesTally) Close() {}
+// Close ends adding.
+func (t *OutcomesTally) Close() {
+	t.stretch, t.own, t.elsewhere = stretch{}, Gist{}, skimmer{} // it may be kept for long
+}
 
 // Merge adds the counts of another tally with the same parameters.
 func (t *OutcomesTally) Merge(o *OutcomesTally) {

@@ -94,10 +94,9 @@ func (o *opioidTally) wire(w *wire) {
 	w.ints(&o.exposed, &o.outOfScope, &o.maybe, &o.longTerm, &o.longTermN, &o.surely90Overlapped, &o.incomplete, &o.assumed, &o.surely50, &o.surely90,
 		&o.at50, &o.at50N, &o.at90, &o.at90N, &o.out50, &o.out90, &o.benzo.yes, &o.benzo.n, &o.gabapentinoid.yes, &o.gabapentinoid.n,
 		&o.naloxone.yes, &o.naloxone.n, &o.outBenzo, &o.outOpen)
-	o.averages.wire(w)
-	o.peaks.wire(w)
-	o.carried.wire(w)
-	o.uncarried.wire(w)
+	for _, d := range o.doses() {
+		d.wire(w)
+	}
 }
 
 func (a *alignedTally) wire(w *wire) {

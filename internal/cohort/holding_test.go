@@ -31,7 +31,7 @@ func TestChangesDuringTheFirstLoad(t *testing.T) {
 			t.Fatalf("%d loads; %v", loads, err)
 		}
 		p := checked(t, analytics.Request{})
-		got, _, err := countAll(t.Context(), newScans(), inMemory(slices.Concat(held[0], held[1])), nil, p, analytics.NewOutcomesTally)
+		got, _, err := countAll(t.Context(), newScans(), inMemory(slices.Concat(held[0], held[1])), groupSize, nil, p, analytics.NewOutcomesTally)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,10 @@ import (
 	"container/list"
 	"context"
 	"encoding/json"
+	"runtime"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/analytics"
@@ -35,6 +37,7 @@ type question struct {
 // answered holds the tallies of a result: of its groups, and of all of them.
 type answered struct {
 	question
+	each   int // number of panels per group
 	groups []group
 	whole  any
 	bytes  int64
@@ -44,6 +47,11 @@ type answered struct {
 type group struct {
 	panels []uint64
 	tally  any
+}
+
+// bytes returns the size of a group without its tally.
+func (g *group) bytes() int64 {
+	return int64(unsafe.Sizeof(*g)) + int64(cap(g.panels))*int64(unsafe.Sizeof(g.panels[0]))
 }
 
 func newMemo(limit int64) *memo {
@@ -93,6 +101,19 @@ func (m *memo) lead(ctx context.Context, q question) (done func(), err error) {
 	}
 }
 
+// answersKept is about how many results there is room for, however large the
+// organisation is. One must not evict another: measures that are shown side by
+// side are asked for by turns.
+const answersKept = 8
+
+// groupSize returns the number of panels per group with which a result leaves
+// room for others, given the size of an empty tally. There are enough groups for
+// all CPUs.
+func (m *memo) groupSize(panels int, tally int64) int {
+	most := max(runtime.GOMAXPROCS(0), int(m.limit/answersKept/tally))
+	return max(groupSize, (panels+most-1)/most)
+}
+
 // keep replaces the result of a query and evicts the least recently used ones.
 // It returns the total size.
 func (m *memo) keep(a *answered) (all int64) {
@@ -131,13 +152,13 @@ func (a *answered) still(groups []group) bool {
 	return a != nil && slices.EqualFunc(a.groups, groups, func(x, y group) bool { return slices.Equal(x.panels, y.panels) })
 }
 
-// tallyBytes returns the approximate size of a tally, which grows with the
-// days of the period and the patients with opioids.
-func tallyBytes(p *analytics.Params, patients int) int64 {
-	const fixed, perDay, perPatient = 24 << 10, 64, 16
-	bytes := fixed + perDay*int64(p.End-p.Start+1) + perPatient*int64(patients)
-	if p.Adjust != nil {
-		bytes += int64(analytics.MixBytes)
+// bytesOf returns the size of a result: its tallies, and about as much as its
+// figures take, which grow with the days of the period.
+func bytesOf[T tally[T]](p *analytics.Params, groups []group, whole T) int64 {
+	const fixed, perDay = 48 << 10, 128
+	bytes := fixed + perDay*int64(p.End-p.Start+1) + whole.Bytes()
+	for _, g := range groups {
+		bytes += g.bytes() + g.tally.(T).Bytes()
 	}
 	return bytes
 }

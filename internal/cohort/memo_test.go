@@ -56,7 +56,7 @@ func TestKeptTalliesAreExact(t *testing.T) {
 		}
 		which := random.IntN(len(requests))
 		p := checked(t, requests[which])
-		want, _, err := countAll(t.Context(), cs.scans, inMemory(panels), nil, p, analytics.NewOutcomesTally)
+		want, _, err := countAll(t.Context(), cs.scans, inMemory(panels), groupSize, nil, p, analytics.NewOutcomesTally)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,6 +112,38 @@ func TestRepeatedQueriesShareFigures(t *testing.T) {
 	asking.Wait()
 	if want.Comparison != nil || want.GeneratedAt != today.Format(time.RFC3339) {
 		t.Errorf("a later caller changed the first answer: %s, %v", want.GeneratedAt, want.Comparison)
+	}
+}
+
+// The results of a large organisation do not evict each other, and a change
+// still counts a part of it.
+func TestLargeResultsLeaveRoom(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 18))
+	cs := New(256<<20, nil)
+	panels := smallPanels(random, 250*groupSize)
+	outcomes, population := checked(t, analytics.Request{}), checked(t, analytics.Request{Gender: "female"})
+	byTurns := func() (counted int64) {
+		var n atomic.Int64
+		watched := source{len(panels), panels, func(_ context.Context, i int) (*panel, error) {
+			n.Add(1)
+			return panels[i], nil
+		}}
+		if _, err := answer(t.Context(), cs, 1, watched, "outcomes", outcomes, analytics.NewOutcomesTally); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := answer(t.Context(), cs, 1, watched, "population", population, analytics.NewPopulationTally); err != nil {
+			t.Fatal(err)
+		}
+		return n.Load()
+	}
+	all := 2 * int64(len(panels))
+	if first, again := byTurns(), byTurns(); first != all || again != 0 {
+		t.Errorf("counted %d panels and then %d, want %d and 0", first, again, all)
+	}
+	panels = slices.Clone(panels)
+	panels[100] = smallPanel(random)
+	if counted := byTurns(); counted == 0 || counted > all/2 {
+		t.Errorf("counted %d of %d panels after one changed", counted, all)
 	}
 }
 

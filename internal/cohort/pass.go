@@ -148,7 +148,7 @@ func streamSome[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, k *
 	if err != nil {
 		return whole, err
 	}
-	bytes := int64(cap(cs.scans.reading)+1) * tallyBytes(p, 0)
+	bytes := int64(cap(cs.scans.reading)+1) * newTally(p).Bytes()
 	counted, err := stream(ctx, cs, org, k, q.measure+" "+q.params+key, bytes, func() *counting[T] {
 		return &counting[T]{params: p, newTally: newTally, only: only, whole: newTally(p)}
 	})

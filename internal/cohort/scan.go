@@ -69,6 +69,7 @@ type tally[T any] interface {
 	Merge(T)
 	Encode() []byte // for another node, once it is closed
 	Decode([]byte) error
+	Bytes() int64 // its memory, once it is closed
 }
 
 // counter is the part of a tally that receives patients. PassBy receives those
@@ -152,7 +153,8 @@ func scanLoaded[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, mea
 }
 
 const (
-	// groupSize is the number of panels that share a tally.
+	// groupSize is the number of panels that share a tally, unless their tallies
+	// would take too much memory; see memo.groupSize.
 	groupSize = 8
 	// worthKeeping is the number of panels from which tallies are kept. Fewer
 	// panels are counted within a millisecond or two.
@@ -162,7 +164,7 @@ const (
 // answer counts panels, using the tallies of earlier runs of the same query.
 func answer[T tally[T]](ctx context.Context, cs *Cohorts, org access.OrgNo, panels source, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
 	if len(panels.loaded) < cs.worthKeeping {
-		whole, _, err = countAll(ctx, cs.scans, panels, nil, p, newTally)
+		whole, _, err = countAll(ctx, cs.scans, panels, groupSize, nil, p, newTally)
 		return whole, err
 	}
 	q, err := newQuestion(org, measure, p)
@@ -178,32 +180,38 @@ func answer[T tally[T]](ctx context.Context, cs *Cohorts, org access.OrgNo, pane
 		defer done()
 		before = cs.memo.recall(q)
 	}
-	whole, groups, err := countAll(ctx, cs.scans, panels, before, p, newTally)
+	each := 0
+	if before != nil {
+		each = before.each
+	} else {
+		each = cs.memo.groupSize(panels.count, newTally(p).Bytes())
+	}
+	whole, groups, err := countAll(ctx, cs.scans, panels, each, before, p, newTally)
 	if err == nil && !before.still(groups) {
-		kept := cs.memo.keep(&answered{q, groups, whole, int64(len(groups))*tallyBytes(p, panelSize*groupSize) + tallyBytes(p, panelSize*panels.count)})
+		kept := cs.memo.keep(&answered{q, each, groups, whole, bytesOf(p, groups, whole)})
 		cs.metrics.bytes.WithLabelValues("tallies").Set(float64(kept))
 	}
 	return whole, err
 }
 
-// countAll counts panels on all CPUs, one group at a time, except for groups
-// counted before. It returns the total, that of before if no group has changed,
-// and the tallies of the groups.
-func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before *answered, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, groups []group, err error) {
-	groups = make([]group, (panels.count+groupSize-1)/groupSize)
+// countAll counts panels on all CPUs, one group of so many panels at a time,
+// except for groups counted before. It returns the total, that of before if no
+// group has changed, and the tallies of the groups.
+func countAll[T tally[T]](ctx context.Context, s *scans, panels source, each int, before *answered, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, groups []group, err error) {
+	groups = make([]group, (panels.count+each-1)/each)
 	var next atomic.Int64
 	work, ctx := errgroup.WithContext(ctx)
 	count := func() error {
 		filter := p.Scope()
 		for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
 			g := &groups[i]
-			g.panels = panels.numbers(i)
+			g.panels = panels.numbers(i*each, (i+1)*each)
 			var ok bool
 			if g.tally, ok = before.known(i, g.panels); ok {
 				continue
 			}
 			t := newTally(p)
-			for at := i * groupSize; at < min((i+1)*groupSize, panels.count); at++ {
+			for at := i * each; at < min((i+1)*each, panels.count); at++ {
 				if err := s.count(ctx, panels, at, &filter, t); err != nil {
 					return err
 				}
@@ -253,10 +261,10 @@ func inMemory(panels []*panel) source {
 	return source{len(panels), panels, func(_ context.Context, i int) (*panel, error) { return panels[i], nil }}
 }
 
-// numbers returns the numbers of the panels in a group, or nil if they are not
-// in memory.
-func (s *source) numbers(group int) (numbers []uint64) {
-	for i := group * groupSize; i < min((group+1)*groupSize, len(s.loaded)); i++ {
+// numbers returns the numbers of the panels from one index to before another,
+// or nil if they are not in memory.
+func (s *source) numbers(from, to int) (numbers []uint64) {
+	for i := from; i < min(to, len(s.loaded)); i++ {
 		numbers = append(numbers, s.loaded[i].number)
 	}
 	return numbers

@@ -305,7 +305,7 @@ func TestScansShareTheProcessors(t *testing.T) {
 	var running sync.WaitGroup
 	for range callers {
 		running.Go(func() {
-			if _, _, err := countAll(t.Context(), s, source, nil, p, analytics.NewPopulationTally); err != nil {
+			if _, _, err := countAll(t.Context(), s, source, groupSize, nil, p, analytics.NewPopulationTally); err != nil {
 				t.Error(err)
 			}
 		})
@@ -326,7 +326,7 @@ func TestScanFails(t *testing.T) {
 		}
 		return nobody, nil
 	}}
-	if _, _, err := countAll(t.Context(), s, source, nil, p, analytics.NewOutcomesTally); !errors.Is(err, failed) || len(s.processors) != 0 {
+	if _, _, err := countAll(t.Context(), s, source, groupSize, nil, p, analytics.NewOutcomesTally); !errors.Is(err, failed) || len(s.processors) != 0 {
 		t.Errorf("error %v, %d processors are held", err, len(s.processors))
 	}
 }

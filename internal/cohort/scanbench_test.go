@@ -60,14 +60,14 @@ func BenchmarkScan(b *testing.B) {
 		p := checked(b, filter)
 		name := fmt.Sprintf("%s%s%s%s%s%s", filter.Interval, filter.Gender, filter.AgeMin, filter.Condition, filter.MedicationClass, filter.MinCellSize)
 		measure(b, "outcomes/"+name, panels, func(ctx context.Context, s *scans) error {
-			t, _, err := countAll(ctx, s, inMemory(panels), nil, p, analytics.NewOutcomesTally)
+			t, _, err := countAll(ctx, s, inMemory(panels), groupSize, nil, p, analytics.NewOutcomesTally)
 			if err == nil {
 				t.Result(today)
 			}
 			return err
 		})
 		measure(b, "population/"+name, panels, func(ctx context.Context, s *scans) error {
-			t, _, err := countAll(ctx, s, inMemory(panels), nil, p, analytics.NewPopulationTally)
+			t, _, err := countAll(ctx, s, inMemory(panels), groupSize, nil, p, analytics.NewPopulationTally)
 			if err == nil {
 				t.Result(today)
 			}
