@@ -20,7 +20,9 @@ type System struct{ *tables }
 // New returns the clients of a database.
 func New(db *engine.DB, j *journal.Journal) System {
 	db.Carry(selectEpoch)
-	return System{&tables{db, j, engine.NewTogether(db, issue)}}
+	t := &tables{db: db, journal: j}
+	t.issuing = engine.NewTogether(db, t.issue, nil)
+	return System{t}
 }
 
 // Org is the clients of one organisation, for a client or member.

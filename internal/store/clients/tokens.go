@@ -70,9 +70,11 @@ func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, sco
 }
 
 // issue stores new tokens.
-func issue(tx engine.Tx, _ int64, tokens []*newToken) {
-	if len(tokens) == 1 {
-		issueOne(tx, tokens[0])
+func (t *tables) issue(tx engine.Tx, _ int64, tokens []*newToken) {
+	if len(tokens) == 1 || !t.db.Dialect().Gathers {
+		for _, token := range tokens {
+			issueOne(tx, token)
+		}
 		return
 	}
 	n := len(tokens)

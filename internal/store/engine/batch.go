@@ -61,10 +61,12 @@ func (w *writer) batch(first *job) {
 			j.err = w.alone(j)
 		}
 	}
-	w.metrics.batchSize.Observe(float64(len(members)))
+	writes := 0
 	for _, j := range members {
+		writes += j.writes
 		j.answer <- j.err
 	}
+	w.metrics.batchSize.Observe(float64(writes))
 }
 
 // limited runs a transaction with the writer's deadline, unless its caller is
@@ -164,7 +166,9 @@ func (w *writer) call(j *job) (err error) {
 		}
 	}()
 	tx := &sqliteTx{conn: w.conn, ctx: j.ctx, observe: w.observe}
-	if err := j.fn(tx); err != nil {
+	err = j.fn(tx)
+	j.writes = max(1, tx.writes)
+	if err != nil {
 		return err
 	}
 	return tx.Many(tx.last...)

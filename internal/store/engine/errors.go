@@ -114,6 +114,24 @@ func isLost(err error) bool {
 	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// concernsSome reports whether a statement about many rows, or a transaction with
+// many writes, failed in a way that it might not have for some of them. A lost
+// connection or a full disk concerns all.
+func concernsSome(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		_, ok := errors.AsType[*sqlite3.Error](err)
+		return ok && fault.CodeOf(err) == fault.Internal // the others are faults by now
+	}
+	switch pg.Code[:2] {
+	case "08", "53", "58": // connection, resources, system
+		return false
+	case "57": // shutdown, unless it is a cancelled statement
+		return pg.Code == "57014"
+	}
+	return !isReadOnly(err)
+}
+
 // errClosed is returned by calls made after Close.
 var errClosed = fault.Away("The service is shutting down.", nil)
 

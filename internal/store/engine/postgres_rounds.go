@@ -119,23 +119,6 @@ func (e *postgresEngine) tally(ctx context.Context, sql string, numbers []int64,
 
 func (e *postgresEngine) startTallies() { e.asks.Start() }
 
-// concernsSome reports whether a statement about many rows failed in a way that
-// it might not have for some of them. A lost connection or a full disk concerns
-// all.
-func concernsSome(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return false
-	}
-	switch pg.Code[:2] {
-	case "08", "53", "58": // connection, resources, system
-		return false
-	case "57": // shutdown, unless it is a cancelled statement
-		return pg.Code == "57014"
-	}
-	return !isReadOnly(err)
-}
-
 func (e *postgresEngine) lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error {
 	if !gatherable(args) {
 		return e.lookupAlone(ctx, sql, each, args)

@@ -53,8 +53,8 @@ type RoundsConfig struct {
 
 // NewRounds returns rounds that run carries out: it sets answers[i] to the
 // answer to asked[i], or returns an error for all. Its context has the values of
-// the first call's context. It is cancelled only with that of a single call that
-// is not binding.
+// the first call's context. If calls are binding, it ends at the latest of their
+// deadlines; otherwise it is cancelled only with that of a single call.
 func NewRounds[Q, A any](cfg RoundsConfig, run func(ctx context.Context, asked []Q, answers []A) error) *Rounds[Q, A] {
 	return &Rounds[Q, A]{run: run, lanes: cfg.Lanes, spare: cfg.Spare, most: cfg.Most, binding: cfg.Binding}
 }
@@ -280,6 +280,20 @@ func (r *Rounds[Q, A]) serve(made *round[Q, A]) {
 	}
 }
 
+// latestDeadline returns the latest deadline of calls, unless one has none.
+func latestDeadline[Q, A any](calls []*call[Q, A]) (latest time.Time, ok bool) {
+	for _, c := range calls {
+		until, ok := c.ctx.Deadline()
+		if !ok {
+			return latest, false
+		}
+		if until.After(latest) {
+			latest = until
+		}
+	}
+	return latest, true
+}
+
 // carryOut runs a round and distributes its results. A panic becomes the error
 // of its calls. If the caller of the first call makes the round, ctx is that of
 // the call, and its end ends the round only if there is no other call.
@@ -291,6 +305,11 @@ func (r *Rounds[Q, A]) carryOut(ctx context.Context, this *round[Q, A]) {
 	}
 	if r.binding || len(calls) > 1 || calls[0].ctx != ctx || calls[0].tell != nil {
 		ctx = context.WithoutCancel(calls[0].ctx)
+	}
+	if until, ok := latestDeadline(calls); ok && r.binding {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, until)
+		defer cancel()
 	}
 	asked, answers := make([]Q, len(calls)), make([]A, len(calls))
 	for i, c := range calls {

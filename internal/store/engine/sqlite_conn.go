@@ -161,6 +161,7 @@ type sqliteTx struct {
 	last    []Stmt
 	ctx     context.Context // for observe
 	observe Observe
+	writes  int // how many the transaction combines, if several
 }
 
 func (t *sqliteTx) Exec(sql string, args ...any) (int64, error) {

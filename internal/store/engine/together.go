@@ -15,12 +15,13 @@ const (
 	aloneAtOnce = 4
 )
 
-// Together combines writes of one kind. On PostgreSQL, those of a group that
-// wait at the same time run in one transaction. If that is rolled back,
-// each runs again in its own, so that no write fails because of another.
+// Together combines writes of one kind: those of a group that wait at the same
+// time are carried out together, in one transaction. If that is rolled back, each
+// is made again on its own, so that no write fails because of another.
 type Together[W any] struct {
-	db  *DB
-	run func(tx Tx, group int64, writes []W)
+	db   *DB
+	run  func(tx Tx, group int64, writes []W)
+	made func(group int64)
 	// groups are those that have writes.
 	groups *inUse[*group[W]]
 }
@@ -33,9 +34,10 @@ type group[W any] struct {
 // NewTogether returns a Together whose writes run carries out. run may only defer
 // statements with Tx.Last, and may be called more than once for a write. The
 // writes of a group must lock rows in the same order: there may be only one row
-// that several of them lock.
-func NewTogether[W any](db *DB, run func(tx Tx, group int64, writes []W)) *Together[W] {
-	t := &Together[W]{db: db, run: run}
+// that several of them lock. made, if not nil, is called once for all writes of a
+// group that became durable together, before their callers continue.
+func NewTogether[W any](db *DB, run func(tx Tx, group int64, writes []W), made func(group int64)) *Together[W] {
+	t := &Together[W]{db: db, run: run, made: made}
 	t.groups = newInUse(t.newGroup)
 	return t
 }
@@ -50,18 +52,16 @@ func (t *Together[W]) Do(ctx context.Context, number int64, write W) error {
 }
 
 func (t *Together[W]) do(ctx context.Context, number int64, write W) error {
-	if t.db.Dialect().Gathers {
-		own := t.groups.join(number)
-		defer t.groups.leave(number)
-		if _, err := own.Do(ctx, write); !errors.Is(err, ErrAlone) {
-			return err
-		}
-		select {
-		case own.alone <- struct{}{}:
-			defer func() { <-own.alone }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	own := t.groups.join(number)
+	defer t.groups.leave(number)
+	if _, err := own.Do(ctx, write); !errors.Is(err, ErrAlone) {
+		return err
+	}
+	select {
+	case own.alone <- struct{}{}:
+		defer func() { <-own.alone }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	return t.commit(ctx, number, []W{write})
 }
@@ -78,7 +78,7 @@ func (t *Together[W]) newGroup(number int64) *group[W] {
 
 // commit makes writes in one transaction.
 func (t *Together[W]) commit(ctx context.Context, number int64, writes []W) error {
-	return t.db.engine.write(ctx, func(tx Tx) (err error) {
+	err := t.db.engine.write(ctx, func(tx Tx) (err error) {
 		if len(writes) > 1 {
 			defer func() {
 				if p := recover(); p != nil { // nothing was sent
@@ -87,6 +87,13 @@ func (t *Together[W]) commit(ctx context.Context, number int64, writes []W) erro
 			}()
 		}
 		t.run(tx, number, writes)
+		if tx, ok := tx.(*sqliteTx); ok {
+			tx.writes = len(writes)
+		}
 		return nil
 	})
+	if err == nil && t.made != nil {
+		t.made(number)
+	}
+	return err
 }

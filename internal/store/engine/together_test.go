@@ -1,9 +1,12 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest"
@@ -31,7 +34,7 @@ func TestWritesOnTheirOwnLeaveConnections(t *testing.T) {
 			alone.Add(1)
 			<-rest
 		}
-	})
+	}, nil)
 	var group sync.WaitGroup
 	write := func(i int) {
 		group.Go(func() {
@@ -56,4 +59,32 @@ func TestWritesOnTheirOwnLeaveConnections(t *testing.T) {
 	}
 	close(rest)
 	group.Wait()
+}
+
+// A write that still waits for the writer when its context ends is not made.
+func TestCombinedWritesDoNotWaitTooLong(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	var made atomic.Int64
+	together := engine.NewTogether(s.Database(), func(_ engine.Tx, _ int64, list []int) { made.Add(int64(len(list))) }, nil)
+	err := s.Database().Write(t.Context(), func(engine.Tx) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		var group sync.WaitGroup
+		for i := range 10 {
+			group.Go(func() {
+				if err := together.Do(ctx, 1, i); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("write %d: %v", i, err)
+				}
+			})
+		}
+		group.Wait()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := together.Do(t.Context(), 1, 10); err != nil || made.Load() != 1 {
+		t.Errorf("%d writes were made, %v", made.Load(), err)
+	}
 }

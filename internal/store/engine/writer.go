@@ -34,6 +34,7 @@ type job struct {
 	since  time.Time
 	answer chan error
 	err    error
+	writes int // how many it combines
 	// taken is set by the writer when it starts the write, or by the caller
 	// when it gives up, whichever comes first.
 	taken atomic.Bool

@@ -15,7 +15,7 @@ func newWriterMetrics(registry prometheus.Registerer) *writerMetrics {
 			Buckets: prometheus.ExponentialBuckets(1, 2, 10),
 		}),
 		writeWait: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "anodyne_writer_wait_seconds", Help: "Time from submitting a write until it is durable (SQLite).",
+			Name: "anodyne_writer_wait_seconds", Help: "Time from submitting a write, or several combined, to the writer until it is durable (SQLite).",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
 		}),
 	}

@@ -125,30 +125,26 @@ func (s *Journal) Change(ctx context.Context, org access.OrgNo, fn func(engine.T
 	return s.ChangeIn(ctx, []access.OrgNo{org}, fn)
 }
 
-// Changed wakes followers after a write that appended to the journal of one
-// organisation, unless it failed, and returns its error.
-func (s *Journal) Changed(org access.OrgNo, err error) error {
-	return s.changed([]access.OrgNo{org}, err)
-}
-
 // ChangeIn is Change for a write that appends to the journals of several
 // organisations.
 func (s *Journal) ChangeIn(ctx context.Context, orgs []access.OrgNo, fn func(engine.Tx) error) error {
-	return s.changed(orgs, s.db.Write(ctx, fn))
-}
-
-// changed wakes followers after a write, unless it failed.
-func (s *Journal) changed(orgs []access.OrgNo, err error) error {
+	err := s.db.Write(ctx, fn)
 	if err == nil {
-		if s.db.Dialect().Sequenced {
-			s.unplaced.add(orgs)
-			s.tellWritten()
-		} else {
-			s.grew(orgs) // the writer assigned the position
-		}
-		s.written.Broadcast()
+		s.Changed(orgs)
 	}
 	return err
+}
+
+// Changed wakes followers after a write that appended to the journals of these
+// organisations, or of any if orgs is nil.
+func (s *Journal) Changed(orgs []access.OrgNo) {
+	if s.db.Dialect().Sequenced {
+		s.unplaced.add(orgs)
+		s.tellWritten()
+	} else {
+		s.grew(orgs) // the writer assigned the position
+	}
+	s.written.Broadcast()
 }
 
 // printOrgs encodes a list of organisations for other nodes. It returns a text

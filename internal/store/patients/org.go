@@ -30,7 +30,7 @@ type System struct{ *tables }
 // workers with registry, if not nil.
 func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys, registry prometheus.Registerer) System {
 	t := &tables{db: db, journal: j, keys: keys, counts: newMetrics(registry), remembered: rememberedAliases{signal: signal.New()}}
-	t.creating = engine.NewTogether(db, t.create)
+	t.creating = engine.NewTogether(db, t.create, func(org int64) { j.Changed([]access.OrgNo{access.OrgNo(org)}) })
 	return System{t}
 }
 

@@ -21,7 +21,7 @@ import (
 // gaps, and a patient never becomes visible before one with a lower number.
 func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	if key == nil && p.Identifiers == (pain.Identifiers{}) { // there is nothing to look up first
-		return out, o.journal.Changed(o.org, o.creating.Do(ctx, int64(o.org), newPatient{p, c}))
+		return out, o.creating.Do(ctx, int64(o.org), newPatient{p, c})
 	}
 	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
 		claimed, err := o.identify(tx, p)
@@ -57,12 +57,9 @@ func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain
 	tx.Last(o.journal.Entry(o.org, changes...)...)
 	insert, last := insertPatient, func(after int64) any { return after }
 	count := engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), int64(len(people))}}
-	switch d := o.db.Dialect(); {
-	case d.Distributed:
+	if d := o.db.Dialect(); d.Distributed || !d.Shared {
 		insert = insertPatientNumbered
 		last = returnsNumber(&count)
-	case !d.Shared:
-		insert = insertPatientAlone
 	}
 	tx.Last(count)
 	for i, p := range people {
@@ -94,13 +91,10 @@ func returnsNumber(count *engine.Stmt) func(after int64) any {
 var (
 	insertPatient = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
 		SELECT $1, patients - $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/ FROM org_counter WHERE org_no = $1`, 10)
-	// insertPatientAlone is the same for SQLite, which copies pages before an
-	// INSERT ... SELECT to be able to undo it alone. Citus does not have this
-	// form.
-	insertPatientAlone = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
-		VALUES ($1, (SELECT patients FROM org_counter WHERE org_no = $1) - $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 10)
 	// insertPatientNumbered is the same for Citus, which can only insert what it
-	// selects by planning the statement for every shard, every time.
+	// selects by planning the statement for every shard, every time, and for
+	// SQLite, which copies pages before such a statement to be able to undo it
+	// alone.
 	insertPatientNumbered = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
 		VALUES ($1, $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 10)
 	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
@@ -246,17 +240,17 @@ type PatientItem struct {
 	Identifiers []byte
 }
 
-// scanItem reads a patient of a list: patient_no, id, created_at, name and
-// date_of_birth, starting at column from.
-func scanItem(r engine.Row, from int) (PatientItem, error) {
-	patientID, err := id.FromBytes[id.PatientKind](r.Raw(from + 1))
-	return PatientItem{No: r.Int(from), ID: patientID, CreatedAt: engine.FromMillis(r.Int(from + 2)), Name: r.Raw(from + 3), DateOfBirth: r.Raw(from + 4)}, err
+// scanItem reads a patient of a list, whose first columns are patient_no, id,
+// created_at, name and date_of_birth.
+func scanItem(r engine.Row) (PatientItem, error) {
+	patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
+	return PatientItem{No: r.Int(0), ID: patientID, CreatedAt: engine.FromMillis(r.Int(2)), Name: r.Raw(3), DateOfBirth: r.Raw(4)}, err
 }
 
 // eachItem returns a function that passes the rows of a list to each.
 func eachItem(each func(PatientItem)) func(engine.Row) error {
 	return func(r engine.Row) error {
-		item, err := scanItem(r, 0)
+		item, err := scanItem(r)
 		if err == nil {
 			each(item)
 		}
@@ -267,7 +261,7 @@ func eachItem(each func(PatientItem)) func(engine.Row) error {
 // eachSearched is like eachItem, with the identifiers in a sixth column.
 func eachSearched(each func(PatientItem)) func(engine.Row) error {
 	return func(r engine.Row) error {
-		item, err := scanItem(r, 0)
+		item, err := scanItem(r)
 		if err == nil {
 			item.Identifiers = r.Raw(5)
 			each(item)
@@ -282,10 +276,10 @@ func eachSearched(each func(PatientItem)) func(engine.Row) error {
 // context may be that of a lookup: without a deadline, it waits about a minute.
 func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	first := (page-1)*limit + 1
-	total, gone, err := o.patientPage(ctx, `SELECT c.patients, c.gone, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
-		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 AND c.gone = 0
+	total, err = o.patientPage(ctx, `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, c.patients FROM org_counter c
+		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND CASE c.gone WHEN 0 THEN CAST($3 AS BIGINT) ELSE 0 END
 		WHERE c.org_no = $1 ORDER BY p.patient_no`, first, first+limit-1, each)
-	if gone > 0 {
+	if total == 0 && err == nil {
 		return o.pageWithHoles(ctx, page, limit, false, each)
 	}
 	return total, err
@@ -294,30 +288,33 @@ func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(Patie
 // LatestPatients is like [Org.PatientPage], latest first.
 func (o Org) LatestPatients(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	skip := (page - 1) * limit
-	total, gone, err := o.patientPage(ctx, `SELECT c.patients, c.gone, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
-		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN c.patients - $3 + 1 AND c.patients - $2 AND c.gone = 0
+	total, err = o.patientPage(ctx, `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, c.patients FROM org_counter c
+		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN c.patients - $3 + 1 AND CASE c.gone WHEN 0 THEN c.patients - $2 ELSE 0 END
 		WHERE c.org_no = $1 ORDER BY p.patient_no DESC`, skip, skip+limit, each)
-	if gone > 0 {
+	if total == 0 && err == nil {
 		return o.pageWithHoles(ctx, page, limit, true, each)
 	}
 	return total, err
 }
 
-// patientPage reads a page of numbers, and how many patients are gone. If any
-// are, it passes none.
-func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total, gone int64, err error) {
+// patientPage reads a page of numbers and the total. A total of 0 means that the
+// page is empty, or that there are holes: the statement finds no patients then.
+// It is short for every row, because a page has many.
+func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total int64, err error) {
 	err = o.db.Lookup(ctx, sql, func(r engine.Row) error {
-		total, gone = r.Int(0), r.Int(1)
-		if r.IsNull(2) {
-			return nil // the page is past the end, or there are holes
+		if total == 0 {
+			if r.IsNull(0) {
+				return nil
+			}
+			total = r.Int(5)
 		}
-		item, err := scanItem(r, 2)
+		item, err := scanItem(r)
 		if err == nil {
 			each(item)
 		}
 		return err
 	}, int64(o.org), from, to)
-	return total, gone, err
+	return total, err
 }
 
 // lastNo returns the highest number given to a patient.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"anodyne.example/anodyne/internal/store"
@@ -20,8 +21,9 @@ type setting struct {
 }
 
 // settings combines writes that each insert a setting and lock a row that
-// they have in common.
-func settings(s *store.Store, made chan<- int) *engine.Together[*setting] {
+// they have in common. It sends the number of writes of each transaction to
+// tried, and calls made, unless they are nil.
+func settings(s *store.Store, tried chan<- int, made func(int64)) *engine.Together[*setting] {
 	return engine.NewTogether(s.Database(), func(tx engine.Tx, _ int64, writes []*setting) {
 		for _, w := range writes {
 			if w.broken {
@@ -34,10 +36,10 @@ func settings(s *store.Store, made chan<- int) *engine.Together[*setting] {
 			}})
 		}
 		tx.Last(engine.Stmt{SQL: `UPDATE setting SET value = value WHERE name = 'count'`})
-		if made != nil {
-			made <- len(writes)
+		if tried != nil {
+			tried <- len(writes)
 		}
-	})
+	}, made)
 }
 
 // Writes that may be combined succeed or fail each by itself, and what was
@@ -45,7 +47,7 @@ func settings(s *store.Store, made chan<- int) *engine.Together[*setting] {
 func combinedWrites(t *testing.T, open func() *store.Store) {
 	nodes := []*store.Store{open(), open()}
 	storetest.Exec(t, nodes[0], `INSERT INTO setting (name, value) VALUES ('taken', $1), ('count', $1)`, []byte("0"))
-	together := []*engine.Together[*setting]{settings(nodes[0], nil), settings(nodes[1], nil)}
+	together := []*engine.Together[*setting]{settings(nodes[0], nil, nil), settings(nodes[1], nil, nil)}
 	storetest.Together(t, 48, func(i int) error {
 		for n := range 10 {
 			w := &setting{name: fmt.Sprintf("%d-%d", i, n)}
@@ -72,16 +74,15 @@ func combinedWrites(t *testing.T, open func() *store.Store) {
 	})
 }
 
-// Writes that wait for the one before share a transaction.
+// Writes that wait for the one before share a transaction, and are reported
+// together.
 func sharedTransaction(t *testing.T, open func() *store.Store) {
 	s, other, third := open(), open(), open()
-	if !s.Shared() {
-		return // the writer's tests look at that
-	}
 	storetest.Exec(t, s, `INSERT INTO setting (name, value) VALUES ('count', $1)`, []byte("0"))
 	const writes = 12
-	made := make(chan int, writes)
-	together := settings(s, made)
+	tried := make(chan int, writes)
+	var made atomic.Int64
+	together := settings(s, tried, func(int64) { made.Add(1) })
 	try := 0
 	// A write may be too late to join the others, so this may take several tries.
 	testwait.Until(t, "a transaction has several writes", func() bool {
@@ -97,7 +98,7 @@ func sharedTransaction(t *testing.T, open func() *store.Store) {
 			}
 			go write(0)
 			testwait.Until(t, "the first write waits for the row", func() bool {
-				return storetest.Number(t, third, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+				return !s.Shared() || storetest.Number(t, third, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
 			})
 			for i := 1; i < writes; i++ {
 				go write(i)
@@ -114,10 +115,13 @@ func sharedTransaction(t *testing.T, open func() *store.Store) {
 				t.Error(err)
 			}
 		}
-		most, all := 0, 0
+		most, all, transactions := 0, 0, int64(0)
 		for all < writes {
-			n := <-made
-			most, all = max(most, n), all+n
+			n := <-tried
+			most, all, transactions = max(most, n), all+n, transactions+1
+		}
+		if n := made.Swap(0); n != transactions {
+			t.Errorf("%d transactions were reported %d times", transactions, n)
 		}
 		return most > 1
 	})
