@@ -51,7 +51,7 @@ type Journal struct {
 // Open opens the journal, including its files in dir: the spool of audit lines
 // of reads, and the record of sealed heads, signed with auditKey.
 func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Registerer) (*Journal, error) {
-	spool, err := openSpool(filepath.Join(dir, spoolFolder))
+	spool, err := openSpool(filepath.Join(dir, spoolFolder), db.Dialect().Gathers)
 	if err != nil {
 		return nil, err
 	}

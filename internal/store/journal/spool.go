@@ -32,6 +32,9 @@ import (
 // to a process that died, and another takes it over.
 type spool struct {
 	dir string
+	// gathers is set if many reads are answered at the same time. Their lines
+	// then share a write.
+	gathers bool
 	// gathering guards next, the lines of the next write.
 	gathering sync.Mutex
 	next      *spoolLines
@@ -64,11 +67,11 @@ const (
 	segmentSuffix = ".spool"
 )
 
-func openSpool(dir string) (*spool, error) {
+func openSpool(dir string, gathers bool) (*spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("audit spool: %w", err)
 	}
-	sp := &spool{dir: dir, shipping: make(chan struct{}, 1)}
+	sp := &spool{dir: dir, gathers: gathers, shipping: make(chan struct{}, 1)}
 	var err error
 	sp.seg, err = sp.create()
 	return sp, err
@@ -100,6 +103,11 @@ func (sp *spool) add(org access.OrgNo, e *audit.Entry) error {
 	defer lines.Put(line)
 	*line = append(strconv.AppendInt((*line)[:0], int64(org), 10), ' ')
 	*line = append(e.Append(*line), '\n')
+	if !sp.gathers {
+		sp.mu.Lock()
+		defer sp.mu.Unlock()
+		return sp.write(*line)
+	}
 	sp.gathering.Lock()
 	if with := sp.next; with != nil {
 		with.bytes = append(with.bytes, *line...)

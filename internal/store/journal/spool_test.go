@@ -133,9 +133,10 @@ func TestSegmentsOfTheDeadAreTakenOver(t *testing.T) {
 	})
 }
 
-// Reads at the same time share a write, and its error.
+// Reads at the same time share a write, and its error, where many are answered
+// at once.
 func TestSpoolOfManyReads(t *testing.T) {
-	s := storetest.Open(t, storetest.SQLite)
+	s := storetest.Open(t, storetest.Postgres)
 	who := storetest.Client(t, s, "Ours")
 	const reads = 20
 	saw := func() (errs []error) {

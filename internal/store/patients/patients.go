@@ -55,13 +55,7 @@ func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, claimed []pain.Identifie
 // keepPatients stores new patients with consecutive numbers.
 func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain.Identifier, changes []journal.Change) {
 	tx.Last(o.journal.Entry(o.org, changes...)...)
-	insert, last := insertPatient, func(after int64) any { return after }
-	count := engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), int64(len(people))}}
-	if d := o.db.Dialect(); d.Distributed || !d.Shared {
-		insert = insertPatientNumbered
-		last = returnsNumber(&count)
-	}
-	tx.Last(count)
+	insert, last := o.count(tx, int64(len(people)))
 	for i, p := range people {
 		after := int64(len(people) - 1 - i) // the number of patients with higher numbers
 		tx.Last(engine.Stmt{SQL: insert, Alike: 1,
@@ -72,17 +66,27 @@ func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain
 	}
 }
 
-// returnsNumber lets the statement that counts new patients return the highest
-// number. It returns the argument for the number of the patient with some after
-// it.
-func returnsNumber(count *engine.Stmt) func(after int64) any {
-	highest := int64(0)
-	count.SQL += ` RETURNING patients`
-	count.Each = func(r engine.Row) error {
+// count counts new patients. It returns the statement to insert one, and its
+// argument for the number of the patient with some after it.
+func (o Org) count(tx engine.Tx, people int64) (insert string, last func(after int64) any) {
+	d, highest := o.db.Dialect(), int64(0)
+	number := func(r engine.Row) error {
 		highest = r.Int(0)
 		return nil
 	}
-	return func(after int64) any {
+	count := engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), people}}
+	switch {
+	case d.Distributed:
+		count.SQL += ` RETURNING patients`
+		count.Each = number
+		tx.Last(count)
+	case d.Shared:
+		tx.Last(count)
+		return insertPatient, func(after int64) any { return after }
+	default: // with RETURNING, SQLite would copy pages to be able to undo the UPDATE alone
+		tx.Last(count, engine.Stmt{SQL: `SELECT patients FROM org_counter WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: number})
+	}
+	return insertPatientNumbered, func(after int64) any {
 		return engine.Late(func() (int64, bool) { return highest - after, highest > 0 })
 	}
 }
