@@ -77,7 +77,7 @@ func (l *requestLines) append(b []byte, x *exchange, constant string, took time.
 		return append(b, "\"}\n"...)
 	}
 	b = append(b, "time="...)
-	b = at.AppendFormat(b, "2006-01-02T15:04:05.000Z07:00")
+	b = appendMillis(b, at)
 	b = append(b, constant...)
 	b = append(b, textual(x.clientID())...)
 	b = append(b, " status="...)
@@ -89,6 +89,15 @@ func (l *requestLines) append(b []byte, x *exchange, constant string, took time.
 	b = append(b, " request_id="...)
 	b = append(b, x.requestID...)
 	return append(b, '\n')
+}
+
+// appendMillis appends a time to the millisecond. [time.RFC3339Nano] has the
+// fastest format, but leaves out zeros at the end of the fraction. A tenth of a
+// millisecond keeps them, and is removed.
+func appendMillis(b []byte, at time.Time) []byte {
+	end := len(b) + len("2006-01-02T15:04:05.000")
+	b = at.Truncate(time.Millisecond).Add(time.Millisecond/10).AppendFormat(b, time.RFC3339Nano)
+	return append(b[:end], b[end+1:]...)
 }
 
 // textual returns a text in the text format, which quotes an empty one and the
