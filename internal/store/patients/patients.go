@@ -55,7 +55,16 @@ func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, claimed []pain.Identifie
 // keepPatients stores new patients with consecutive numbers.
 func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain.Identifier, changes []journal.Change) {
 	tx.Last(o.journal.Entry(o.org, changes...)...)
-	insert, last := o.count(tx, int64(len(people)))
+	insert, last := insertPatient, func(after int64) any { return after }
+	count := engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), int64(len(people))}}
+	switch d := o.db.Dialect(); {
+	case d.Distributed:
+		insert = insertPatientNumbered
+		last = returnsNumber(&count)
+	case !d.Shared:
+		insert = insertPatientAlone
+	}
+	tx.Last(count)
 	for i, p := range people {
 		after := int64(len(people) - 1 - i) // the number of patients with higher numbers
 		tx.Last(engine.Stmt{SQL: insert, Alike: 1,
@@ -66,27 +75,17 @@ func (o Org) keepPatients(tx engine.Tx, people []*pain.Patient, claimed [][]pain
 	}
 }
 
-// count counts new patients. It returns the statement to insert one, and its
-// argument for the number of the patient with some after it.
-func (o Org) count(tx engine.Tx, people int64) (insert string, last func(after int64) any) {
-	d, highest := o.db.Dialect(), int64(0)
-	number := func(r engine.Row) error {
+// returnsNumber lets the statement that counts new patients return the highest
+// number. It returns the argument for the number of the patient with some after
+// it.
+func returnsNumber(count *engine.Stmt) func(after int64) any {
+	highest := int64(0)
+	count.SQL += ` RETURNING patients`
+	count.Each = func(r engine.Row) error {
 		highest = r.Int(0)
 		return nil
 	}
-	count := engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + $2 WHERE org_no = $1`, Args: []any{int64(o.org), people}}
-	switch {
-	case d.Distributed:
-		count.SQL += ` RETURNING patients`
-		count.Each = number
-		tx.Last(count)
-	case d.Shared:
-		tx.Last(count)
-		return insertPatient, func(after int64) any { return after }
-	default: // with RETURNING, SQLite would copy pages to be able to undo the UPDATE alone
-		tx.Last(count, engine.Stmt{SQL: `SELECT patients FROM org_counter WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: number})
-	}
-	return insertPatientNumbered, func(after int64) any {
+	return func(after int64) any {
 		return engine.Late(func() (int64, bool) { return highest - after, highest > 0 })
 	}
 }
@@ -95,10 +94,13 @@ func (o Org) count(tx engine.Tx, people int64) (insert string, last func(after i
 var (
 	insertPatient = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
 		SELECT $1, patients - $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/ FROM org_counter WHERE org_no = $1`, 10)
+	// insertPatientAlone is the same for SQLite, which copies pages before an
+	// INSERT ... SELECT to be able to undo it alone. Citus does not have this
+	// form.
+	insertPatientAlone = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
+		VALUES ($1, (SELECT patients FROM org_counter WHERE org_no = $1) - $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 10)
 	// insertPatientNumbered is the same for Citus, which can only insert what it
-	// selects by planning the statement for every shard, every time, and for
-	// SQLite, which copies pages before such a statement to be able to undo it
-	// alone.
+	// selects by planning the statement for every shard, every time.
 	insertPatientNumbered = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
 		VALUES ($1, $9, $2, $3, $4, $5, $6, $7, $8/*, $texts*/)`, 10)
 	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
