@@ -13,6 +13,9 @@ import (
 // what a sweep looks for.
 var UntilSweep, SweepBegun, SweepAhead = untilSweep, sweepBegun, sweepAhead
 
+// PageStatements are the statements for a page of an organisation without holes.
+var PageStatements = []string{densePage, denseLatest}
+
 // ShortSweepSlice makes sweeps read a few patients at a time.
 func ShortSweepSlice(tb testing.TB) {
 	before := sweepSlice

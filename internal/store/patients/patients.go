@@ -276,16 +276,27 @@ func eachSearched(each func(PatientItem)) func(engine.Row) error {
 	}
 }
 
+// These statements read a page of an organisation without holes. PostgreSQL only
+// expects few numbers between bounds that are constants or subqueries; with
+// those of a joined row, it reads all patients.
+const (
+	densePage = `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, c.patients, c.gone FROM org_counter c
+		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 AND c.gone = 0
+		WHERE c.org_no = $1 ORDER BY p.patient_no`
+	denseLatest = `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, (SELECT patients FROM org_counter WHERE org_no = $1), CAST(0 AS BIGINT) FROM patient p
+		WHERE p.org_no = $1 AND p.patient_no BETWEEN (SELECT patients FROM org_counter WHERE org_no = $1) - $3 + 1
+			AND (SELECT CASE gone WHEN 0 THEN patients - $2 ELSE 0 END FROM org_counter WHERE org_no = $1)
+		ORDER BY p.patient_no DESC`
+)
+
 // PatientPage calls each for the patients of a page in order of creation, and
 // returns the exact total, both from one snapshot. Unless patients were merged
 // or erased, numbers are dense, so deep pages cost the same as the first. The
 // context may be that of a lookup: without a deadline, it waits about a minute.
 func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	first := (page-1)*limit + 1
-	total, err = o.patientPage(ctx, `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, c.patients FROM org_counter c
-		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND CASE c.gone WHEN 0 THEN CAST($3 AS BIGINT) ELSE 0 END
-		WHERE c.org_no = $1 ORDER BY p.patient_no`, first, first+limit-1, each)
-	if total == 0 && err == nil {
+	total, gone, err := o.patientPage(ctx, densePage, first, first+limit-1, each)
+	if gone > 0 {
 		return o.pageWithHoles(ctx, page, limit, false, each)
 	}
 	return total, err
@@ -294,25 +305,23 @@ func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(Patie
 // LatestPatients is like [Org.PatientPage], latest first.
 func (o Org) LatestPatients(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	skip := (page - 1) * limit
-	total, err = o.patientPage(ctx, `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, c.patients FROM org_counter c
-		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN c.patients - $3 + 1 AND CASE c.gone WHEN 0 THEN c.patients - $2 ELSE 0 END
-		WHERE c.org_no = $1 ORDER BY p.patient_no DESC`, skip, skip+limit, each)
-	if total == 0 && err == nil {
+	total, _, err = o.patientPage(ctx, denseLatest, skip, skip+limit, each)
+	if total == 0 && err == nil { // the page is past the end, or there are holes
 		return o.pageWithHoles(ctx, page, limit, true, each)
 	}
 	return total, err
 }
 
-// patientPage reads a page of numbers and the total. A total of 0 means that the
-// page is empty, or that there are holes: the statement finds no patients then.
-// It is short for every row, because a page has many.
-func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total int64, err error) {
+// patientPage reads a page of numbers, the total, and how many patients are
+// gone; the last two from the first row, because a page has many.
+func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total, gone int64, err error) {
+	begun := false
 	err = o.db.Lookup(ctx, sql, func(r engine.Row) error {
-		if total == 0 {
-			if r.IsNull(0) {
-				return nil
+		if !begun {
+			begun = true
+			if total, gone = r.Int(5), r.Int(6); r.IsNull(0) {
+				return nil // the page is past the end, or there are holes
 			}
-			total = r.Int(5)
 		}
 		item, err := scanItem(r)
 		if err == nil {
@@ -320,7 +329,7 @@ func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each f
 		}
 		return err
 	}, int64(o.org), from, to)
-	return total, err
+	return total, gone, err
 }
 
 // lastNo returns the highest number given to a patient.

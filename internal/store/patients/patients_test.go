@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,10 +14,12 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 func TestPatientIsKept(t *testing.T) {
@@ -265,4 +268,39 @@ func TestPatientLists(t *testing.T) {
 			t.Errorf("Head has %d patients, %v", n, err)
 		}
 	})
+}
+
+// PostgreSQL finds a page of many patients by their numbers, with the plans that
+// lookups use.
+func TestPagesUseTheIndex(t *testing.T) {
+	if pgcluster.Distributed() {
+		return // Citus has no such plans for these statements
+	}
+	s := storetest.Open(t, storetest.Postgres)
+	who := storetest.Client(t, s, "Ours")
+	storetest.AddPatient(t, s.For(&who), "First")
+	columns := strings.Join(storetest.Texts(t, s, 1, `SELECT CAST(column_name AS TEXT) FROM information_schema.columns
+		WHERE table_name = 'patient' AND is_generated = 'NEVER' AND column_name NOT IN ('id', 'patient_no')`), ", ")
+	storetest.Exec(t, s, `INSERT INTO patient (id, patient_no, `+columns+`) SELECT decode(md5(CAST(n AS TEXT)), 'hex'), n, `+columns+` FROM patient, generate_series(2, 50000) AS n`)
+	storetest.Exec(t, s, `UPDATE org_counter SET patients = 50000`)
+	storetest.Exec(t, s, `ANALYZE patient, org_counter`)
+	for i, sql := range patients.PageStatements {
+		var plan strings.Builder
+		if err := s.Database().Snapshot(t.Context(), func(tx engine.Tx) error {
+			for _, sql := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, fmt.Sprintf(`PREPARE page%d (BIGINT, BIGINT, BIGINT) AS %s`, i, sql)} {
+				if _, err := tx.Exec(sql); err != nil {
+					return err
+				}
+			}
+			return tx.Query(fmt.Sprintf(`EXPLAIN EXECUTE page%d (%d, 41, 60)`, i, who.Org), func(r engine.Row) error {
+				_, err := fmt.Fprintln(&plan, r.Text(0))
+				return err
+			})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(plan.String(), "Seq Scan on patient") || !strings.Contains(plan.String(), "patient_pkey") {
+			t.Errorf("%s\n%s", sql, plan.String())
+		}
+	}
 }
