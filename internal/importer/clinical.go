@@ -120,7 +120,7 @@ func isEmpty(v strictjson.Value) bool {
 func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Record, size int) error {
 	g := b.groups[record.PatientID]
 	if g == nil {
-		g = newGroup(b.each)
+		g = newGroup(b.expected())
 		g.Patient, g.Change = record.PatientID, func(added []pain.Record) journal.Change { return changeOf(b.Now, added) }
 		b.groups[record.PatientID] = g
 	}
@@ -136,6 +136,16 @@ func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Reco
 		return b.release()
 	}
 	return nil
+}
+
+// expected returns the number of lines that another patient probably has. It is 0
+// if there already are as many patients as were expected, so that the memory
+// reserved for lines is bounded.
+func (b *recordBuilder) expected() int {
+	if (len(b.groups)+1)*b.each > b.most {
+		return 0
+	}
+	return b.each
 }
 
 // pass passes groups to the packer, or returns why that has ended.
