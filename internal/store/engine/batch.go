@@ -166,11 +166,10 @@ func (w *writer) call(j *job) (err error) {
 		}
 	}()
 	tx := &sqliteTx{conn: w.conn, ctx: j.ctx, observe: w.observe}
-	err = j.fn(tx)
-	j.writes = max(1, tx.writes)
-	if err != nil {
+	if err := j.fn(tx); err != nil {
 		return err
 	}
+	j.writes = max(1, tx.writes)
 	return tx.Many(tx.last...)
 }
 

@@ -120,8 +120,9 @@ func isLost(err error) bool {
 func concernsSome(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		_, ok := errors.AsType[*sqlite3.Error](err)
-		return ok && fault.CodeOf(err) == fault.Internal // the others are faults by now
+		_, explained := errors.AsType[*sqlite3.Error](err)
+		_, bare := errors.AsType[sqlite3.ExtendedErrorCode](err)
+		return (explained || bare) && fault.CodeOf(err) == fault.Internal // the others are faults by now
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "58": // connection, resources, system

@@ -43,7 +43,7 @@ func NewTogether[W any](db *DB, run func(tx Tx, group int64, writes []W), made f
 }
 
 // Do makes a write and returns once it is durable. The context is honoured until
-// its transaction starts.
+// its round starts.
 func (t *Together[W]) Do(ctx context.Context, number int64, write W) error {
 	if t.db.tracer == nil {
 		return t.do(ctx, number, write)

@@ -56,7 +56,7 @@ func (w *writer) do(ctx context.Context, fn func(Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{ctx: ctx, fn: fn, since: time.Now(), answer: make(chan error, 1)}
+	j := &job{ctx: ctx, fn: fn, since: time.Now(), answer: make(chan error, 1), writes: 1}
 	select {
 	case w.jobs <- j:
 	case <-ctx.Done():
