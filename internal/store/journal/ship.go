@@ -86,7 +86,7 @@ func (s System) ship(ctx context.Context, seg segment, fresh bool, only access.O
 		var err error
 		switch {
 		case org == only, only == 0 && s.j.shipping.Ready(org):
-			err = s.j.shipping.Done(ctx, org, s.shipPart(ctx, name, org, lines[org]))
+			err = s.j.shipping.Done(ctx, org, s.shipPart(ctx, name, org, lines[org], fresh))
 		default:
 			err = errors.New("not tried")
 		}
@@ -130,8 +130,10 @@ func (s System) shipWhole(ctx context.Context, name string, lines map[access.Org
 // shipPart writes the lines of one organisation, unless the whole segment was
 // shipped. The outcome of an attempt to do that may still be open, so it takes
 // the name of the whole segment for a moment, which waits for that attempt. In a
-// Citus cluster, no segment is shipped as a whole.
-func (s System) shipPart(ctx context.Context, name string, org access.OrgNo, lines [][]byte) error {
+// Citus cluster, no segment is shipped as a whole, but the worker commits before
+// the coordinator: if that was killed in between, the lines are stored without
+// the name. Unless the segment is fresh, they are therefore looked for.
+func (s System) shipPart(ctx context.Context, name string, org access.OrgNo, lines [][]byte, fresh bool) error {
 	now := engine.Millis(s.j.db.Now())
 	entries := s.packed(org, lines, now)
 	return s.j.ChangeIn(ctx, nowhere, func(tx engine.Tx) error {
@@ -143,11 +145,17 @@ func (s System) shipPart(ctx context.Context, name string, org access.OrgNo, lin
 				return err
 			}
 		}
-		fresh, err := tx.Exec(noteSegment, name+"/"+strconv.FormatInt(int64(org), 10), now)
-		if err == nil && fresh > 0 {
-			tx.Last(entries...)
+		noted, err := tx.Exec(noteSegment, name+"/"+strconv.FormatInt(int64(org), 10), now)
+		if err != nil || noted == 0 {
+			return err
 		}
-		return err
+		if !fresh {
+			if stored, err := s.hasLines(tx, org, lines); err != nil || stored {
+				return err
+			}
+		}
+		tx.Last(entries...)
+		return nil
 	})
 }
 

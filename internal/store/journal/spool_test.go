@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store"
@@ -129,6 +130,54 @@ func TestSegmentsOfTheDeadAreTakenOver(t *testing.T) {
 		}
 		if left := segments(t, cfg.DataDir); len(left) != 2 {
 			t.Errorf("left are %v, want the segments of the two that live", left)
+		}
+	})
+}
+
+// In a Citus cluster, a coordinator that is killed during a commit can lose the
+// names of segments whose lines a worker has stored.
+func TestLinesAreFoundWithoutTheNameOfTheirSegment(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		s := storetest.Start(t, cfg)
+		who, other := storetest.Client(t, s, "Ours"), storetest.Client(t, s, "Theirs")
+		saw := func(what string) {
+			for i := range journal.PackLines + 10 {
+				storetest.Saw(t, s.For(&who), fmt.Sprint(what, i))
+			}
+			storetest.Saw(t, s.For(&other), what)
+		}
+		shipAgain := func(settle bool) {
+			t.Helper()
+			segment := segments(t, cfg.DataDir)[0]
+			content := storetest.Must[[]byte](t)(os.ReadFile(segment))
+			if err := s.System().ShipReads(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if settle {
+				storetest.Settle(t, s)
+			}
+			storetest.Exec(t, s, `DELETE FROM spool_segment`)
+			if err := os.WriteFile(segment, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			storetest.Ship(t, s)
+		}
+		saw("first")
+		shipAgain(true)
+		saw("second")
+		shipAgain(false)
+		storetest.Settle(t, s)
+		for _, who := range []*access.Principal{&who, &other} {
+			got := storetest.Reads(t, s.For(who))
+			if all := len(got); all == 0 || len(slices.Compact(slices.Sorted(slices.Values(got)))) != all {
+				t.Errorf("%d lines, some of them twice", all)
+			}
+		}
+		if n := len(storetest.Reads(t, s.For(&who))); n != 2*(journal.PackLines+10) {
+			t.Errorf("%d lines, want %d", n, 2*(journal.PackLines+10))
+		}
+		if left := segments(t, cfg.DataDir); len(left) != 1 {
+			t.Errorf("%d segments are left, want the open one", len(left))
 		}
 	})
 }
