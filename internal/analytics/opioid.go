@@ -246,12 +246,12 @@ func (o *opioidTally) addPeak(peak, overlapped float64) {
 	o.uncarried.add(overlapped)
 }
 
-// close sorts the doses.
+// doses returns the lists of doses.
 func (o *opioidTally) doses() [4]*doses {
 	return [...]*doses{&o.averages, &o.peaks, &o.carried, &o.uncarried}
 }
 
-// close also drops what is reused for each patient.
+// close sorts the doses, and drops what is reused for each patient.
 func (o *opioidTally) close() {
 	for _, d := range o.doses() {
 		d.close()
