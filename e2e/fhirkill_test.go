@@ -171,10 +171,14 @@ func (x *exporting) nothingLeft() {
 		return storetest.Number(x.t, s, `SELECT count(*) FROM report_garbage`) == 0 &&
 			storetest.Number(x.t, s, `SELECT count(*) FROM report_chunk c WHERE NOT EXISTS (SELECT 1 FROM report r WHERE r.org_no = c.org_no AND r.report_no = c.report_no AND r.fence = c.fence AND r.status = 2)`) == 0
 	})
-	left, err := os.ReadDir(filepath.Join(dir, "exports"))
-	if err != nil || len(left) > 0 {
-		x.t.Errorf("%v are left in the directory of exports, %v", left, err)
-	}
+	// A temporary file has a name for a moment, before it is removed from the directory.
+	eventually(x.t, patience, "the directory of exports to be empty", func() bool {
+		left, err := os.ReadDir(filepath.Join(dir, "exports"))
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		return len(left) == 0
+	})
 }
 
 // The entries of each transaction of TestFaultTransactions: 1,000 in all.
