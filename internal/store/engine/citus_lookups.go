@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -28,16 +29,19 @@ type apart struct {
 	pool *pgxpool.Pool
 	// orgs are those that have calls.
 	orgs *inUse[*Rounds[ask, found]]
+	// direct makes them on the workers, if possible.
+	direct *direct
 }
 
 // openApart opens the connections for lookups in distributed tables.
 func (e *postgresEngine) openApart(ctx context.Context, cfg *pgxpool.Config) (err error) {
+	direct := newDirect(e, cfg)
 	cfg = roundsConfig(cfg, apartConns)
 	cfg.MaxConns = apartConns
 	cfg.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err == nil {
-		e.apart = &apart{e: e, pool: pool, orgs: newInUse(func(int64) *Rounds[ask, found] {
+		e.apart = &apart{e: e, pool: pool, direct: direct, orgs: newInUse(func(int64) *Rounds[ask, found] {
 			return NewRounds(RoundsConfig{Lanes: 1, Spare: 1, Most: callsPerRound}, func(ctx context.Context, asked []ask, answers []found) error {
 				return e.answerOn(ctx, pool, 1, asked, answers)
 			})
@@ -52,6 +56,9 @@ func (e *postgresEngine) openApart(ctx context.Context, cfg *pgxpool.Config) (er
 func (a *apart) do(ctx context.Context, q ask) (found, error) {
 	go a.e.asks.Start()
 	org := q.args[0].(int64)
+	if f, err := a.direct.do(ctx, org, q); !errors.Is(err, errDetour) {
+		return f, err
+	}
 	own := a.orgs.join(org)
 	defer a.orgs.leave(org)
 	return own.Do(ctx, q)

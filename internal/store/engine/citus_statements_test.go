@@ -48,17 +48,17 @@ func (s *sentSQL) count(beginning string) (n int) {
 }
 
 // distributed opens a store on a distributed database.
-func distributed(t *testing.T) (*store.Store, *sentSQL) {
+func distributed(t *testing.T) (*store.Store, store.Config, *sentSQL) {
 	pgcluster.NeedsCitus(t)
 	cfg, sent := storetest.Database(t, storetest.Postgres), &sentSQL{}
 	sent.watch(&cfg)
-	return storetest.Start(t, cfg), sent
+	return storetest.Start(t, cfg), cfg, sent
 }
 
 // Calls about one organisation are combined on a cluster, and every caller gets
 // the rows of its own organisation.
 func TestDistributedLookups(t *testing.T) {
-	s, sent := distributed(t)
+	s, _, sent := distributed(t)
 	const each = 8
 	var who [3]access.Principal
 	var people [len(who)][each]pain.Patient
@@ -101,7 +101,7 @@ func TestDistributedLookups(t *testing.T) {
 
 // A write of one organisation is sent to one worker, which commits it alone.
 func TestDistributedWrites(t *testing.T) {
-	s, sent := distributed(t)
+	s, _, sent := distributed(t)
 	who := storetest.Client(t, s, "one")
 	o := s.For(&who)
 	inTwoPhases := func() int64 { return storetest.Number(t, s, `SELECT count(*) FROM pg_dist_transaction`) }

@@ -61,3 +61,14 @@ func (t *Together[W]) Waiting(number int64) (n int) {
 	}
 	return n
 }
+
+// PingWorker connects to a worker whose server has an identity.
+func PingWorker(ctx context.Context, db *DB, address, identity string) error {
+	w, err := db.engine.(*postgresEngine).apart.direct.newWorker(address)
+	if err != nil {
+		return err
+	}
+	defer w.pool.Close()
+	w.identity = identity
+	return w.pool.Ping(ctx)
+}

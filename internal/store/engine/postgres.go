@@ -314,6 +314,9 @@ func (e *postgresEngine) expectBulk(context.Context) error { return nil }
 
 func (e *postgresEngine) close() error {
 	e.watch.close()
+	if e.apart != nil {
+		e.apart.direct.close()
+	}
 	for _, pool := range e.pools() {
 		pool.Close()
 	}

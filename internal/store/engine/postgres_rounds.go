@@ -61,6 +61,8 @@ type ask struct {
 	args []any
 	// tally are the arguments of a tally, whose statement takes an array of each.
 	tally []int64
+	// shard is that of a lookup on a worker of a Citus cluster.
+	shard int64
 }
 
 // found is the answer to a call.
@@ -158,24 +160,7 @@ func (e *postgresEngine) answer(ctx context.Context, asked []ask, answers []foun
 // that took too long are not made again: a worker does not answer, and others
 // need the connections.
 func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same int, asked []ask, answers []found) error {
-	groups := grouped(asked)
-	rows := newCopied(len(asked))
-	questions, again := make([]question, 0, len(groups)), []repeated(nil)
-	for _, places := range groups {
-		if asked[places[0]].tally != nil {
-			questions = append(questions, tallies(asked, places, answers, rows))
-			continue
-		}
-		var distinct []int
-		distinct, again = withoutRepeated(asked, places, again)
-		if same > 0 && len(distinct) <= fewLookups {
-			for i := range distinct {
-				questions = append(questions, e.lookups(same, asked, distinct[i:i+1], answers, rows))
-			}
-		} else {
-			questions = append(questions, e.lookups(same, asked, distinct, answers, rows))
-		}
-	}
+	questions, again := e.questions(same, asked, answers)
 	var concerned reach
 	if same > 0 {
 		concerned.orgs = []int64{asked[0].args[0].(int64)}
@@ -202,6 +187,29 @@ func (e *postgresEngine) answerOn(ctx context.Context, pool *pgxpool.Pool, same 
 		answers[r.place] = answers[r.first]
 	}
 	return nil
+}
+
+// questions returns the statements of a round, and the calls that repeat others.
+func (e *postgresEngine) questions(same int, asked []ask, answers []found) (questions []question, again []repeated) {
+	groups := grouped(asked)
+	rows := newCopied(len(asked))
+	questions = make([]question, 0, len(groups)+1)
+	for _, places := range groups {
+		if asked[places[0]].tally != nil {
+			questions = append(questions, tallies(asked, places, answers, rows))
+			continue
+		}
+		var distinct []int
+		distinct, again = withoutRepeated(asked, places, again)
+		if same > 0 && len(distinct) <= fewLookups {
+			for i := range distinct {
+				questions = append(questions, e.lookups(same, asked, distinct[i:i+1], answers, rows))
+			}
+		} else {
+			questions = append(questions, e.lookups(same, asked, distinct, answers, rows))
+		}
+	}
+	return questions, again
 }
 
 // judge returns the error of the calls of a question. A read can always be made

@@ -114,10 +114,12 @@ func (e *postgresEngine) drop(err error) {
 
 // pools returns all pools of connections; the first is that of transactions.
 func (e *postgresEngine) pools() []*pgxpool.Pool {
+	all := []*pgxpool.Pool{e.pool, e.rounds}
 	if e.apart != nil {
-		return []*pgxpool.Pool{e.pool, e.rounds, e.apart.pool}
+		all = append(all, e.apart.pool)
+		all = append(all, e.apart.direct.pools()...)
 	}
-	return []*pgxpool.Pool{e.pool, e.rounds}
+	return all
 }
 
 // tx returns a Tx on a connection. It does not begin a transaction.
