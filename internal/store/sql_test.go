@@ -101,6 +101,7 @@ var unbound = map[string]string{
 	"DELETE FROM client_usage WHERE (org_no":                   "purge, over all organisations",
 
 	"pg_notify":               "no data: which journals have grown",
+	"FROM pg_control_system":  "no data: the identity of a server",
 	"webhook_node WHERE node": "a process that delivers, over all organisations",
 	"INTO webhook_node":       "a process that delivers, over all organisations",
 	"FROM webhook_node":       "the processes that deliver, over all organisations",
@@ -117,6 +118,7 @@ var unbound = map[string]string{
 	"SELECT DISTINCT org_no FROM journal_pending":                 "the sequencer, over all organisations",
 	"SELECT org_no FROM org ORDER BY org_no":                      "a backup, over all organisations",
 	"SELECT org_no % 64, org_no FROM org":                         "the parts of the database, of all organisations",
+	"SELECT org_no, get_shard_id":                                 "where organisations are, not their rows",
 	"FROM org o JOIN pg_dist_placement":                           "the parts of the database, of all organisations",
 	"FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no": "the delivery worker, over all organisations",
 	"coalesce(sum(pos), 0) AS BIGINT) FROM journal_head":          "the delivery worker, over all organisations",

@@ -153,6 +153,11 @@ func (m *maker) template(server *url.URL, fill func(dsn string) error) (string, 
 	}
 	if fill != nil && t.err == nil {
 		t.err = fill(address(server, name))
+		// On a busy cluster, the coordinator may lose a connection to a worker.
+		// Distributing tables is safe to repeat.
+		for try := 1; t.err != nil && Distributed() && try < 3; try++ {
+			t.err = fill(address(server, name))
+		}
 	}
 	if Distributed() && t.err == nil {
 		t.err = m.leave(name)
