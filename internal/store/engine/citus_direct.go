@@ -11,14 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The coordinator of a Citus cluster plans each statement again, and can combine
+// The coordinator of a Citus cluster plans every statement anew, and can combine
 // lookups of one organisation only. If a node can connect to the workers, it
 // therefore sends lookups to the worker that has the rows, in rounds for all
 // organisations there. If that fails in any way, or the rows have moved, the
 // lookup is made by the coordinator, as if there were no connection.
 
-// findAgain is how long the shard of an organisation is not looked for again.
-const findAgain = 10 * time.Second
+const (
+	// searchPause is the least time between two searches for shards, and findAgain
+	// that between two for the same shard.
+	searchPause, findAgain = time.Second, 10 * time.Second
+)
 
 // errDetour is the error of lookups that the coordinator has to make.
 var errDetour = errors.New("the coordinator has to be asked")
@@ -31,35 +34,27 @@ type direct struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	mu      sync.Mutex
-	orgs    map[int64]*home
-	shards  map[int64]*shard
-	workers map[string]*workerLink
-	wanted  []int64 // organisations whose shards find looks for
-	finding bool
-}
-
-// home is where the rows of an organisation are.
-type home struct {
-	shard *shard    // nil if not known
-	again time.Time // when to look for it again, if its worker cannot be asked, or it has moved
+	mu        sync.Mutex
+	homes     map[int64]int64 // the shards of organisations, or 0
+	homeless  []int64         // organisations whose shard is not known
+	shards    map[int64]*shard
+	workers   map[string]*workerLink // nil for those that cannot be used
+	searching bool
+	next      time.Time // when to search again
 }
 
 func newDirect(e *postgresEngine, cfg *pgxpool.Config) *direct {
-	d := &direct{e: e, cfg: cfg, orgs: map[int64]*home{}, shards: map[int64]*shard{}, workers: map[string]*workerLink{}}
+	d := &direct{e: e, cfg: cfg, homes: map[int64]int64{}, shards: map[int64]*shard{}, workers: map[string]*workerLink{}}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d
 }
 
-// close waits until nothing is under way, and closes all connections.
+// close waits until nothing is under way. The pools are closed with the others.
 func (d *direct) close() {
 	d.mu.Lock()
 	d.stop()
 	d.mu.Unlock()
 	d.done.Wait()
-	for _, w := range d.workers {
-		w.pool.Close()
-	}
 }
 
 // begin runs a function beside the caller, unless the engine is closed. It must
@@ -75,7 +70,9 @@ func (d *direct) pools() (all []*pgxpool.Pool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, w := range d.workers {
-		all = append(all, w.pool)
+		if w != nil {
+			all = append(all, w.pool)
+		}
 	}
 	return all
 }
@@ -91,115 +88,127 @@ func (d *direct) do(ctx context.Context, org int64, q ask) (f found, err error) 
 	if !ok {
 		return f, errDetour
 	}
-	q.sql, q.shard = sql, s.id
+	q.sql, q.shard = sql, s
 	f, err = s.worker.rounds.Do(ctx, q)
 	return f, cmp.Or(err, f.err)
 }
 
 // shardOf returns the shard of an organisation if its worker can be asked.
-// Otherwise, it may start to look for it.
+// Otherwise, it may start a search.
 func (d *direct) shardOf(org int64) *shard {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	at := d.orgs[org]
-	if at == nil {
-		at = &home{}
-		d.orgs[org] = at
+	id, seen := d.homes[org]
+	s := d.shards[id]
+	if s != nil && s.usable() {
+		return s
 	}
-	if at.shard != nil && at.shard.worker.usable() {
-		return at.shard
+	if !seen {
+		d.homes[org] = 0
+		d.homeless = append(d.homeless, org)
 	}
-	if time.Now().After(at.again) { // another server may have taken the place of the worker
-		at.again = time.Now().Add(findAgain)
-		if d.wanted = append(d.wanted, org); !d.finding {
-			d.finding = true
-			d.begin(d.find)
-		}
+	if now := time.Now(); !d.searching && now.After(d.next) && (s == nil || s.due(now)) {
+		d.searching = true
+		d.begin(d.search)
 	}
 	return nil
 }
 
-// find looks for the shards of organisations, as long as any are wanted.
-func (d *direct) find() {
+// search looks for the shards that organisations need and that are not known or
+// cannot be used.
+func (d *direct) search() {
+	err := d.find()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer func() { d.finding = false }()
-	for len(d.wanted) > 0 && d.ctx.Err() == nil {
-		orgs := d.wanted
-		d.wanted = nil
-		d.mu.Unlock()
-		err := d.findShards(orgs)
-		d.mu.Lock()
-		if err != nil {
-			d.e.log.Debug("cannot find out where organisations are on the Citus cluster; it is tried again", "error", err)
-		}
+	d.searching, d.next = false, time.Now().Add(searchPause)
+	if err != nil && d.ctx.Err() == nil {
+		d.next = time.Now().Add(findAgain)
+		d.e.log.Info("cannot find out where organisations are on the Citus cluster; lookups are made by the coordinator, which costs more", "error", err)
 	}
 }
 
-// findShards looks for the shards of some organisations.
-func (d *direct) findShards(orgs []int64) error {
+func (d *direct) find() error {
 	ctx, cancel := context.WithTimeout(d.ctx, connectTime)
 	defer cancel()
-	shards, err := d.e.shardsOf(ctx, orgs)
+	d.mu.Lock()
+	orgs := slices.Clone(d.homeless)
+	d.mu.Unlock()
+	homes, err := d.e.homes(ctx, orgs)
 	if err != nil {
 		return err
 	}
-	unknown := d.unknown(shards)
-	places, err := d.e.locate(ctx, unknown)
+	wanted := d.wanted(homes)
+	places, err := d.e.locate(ctx, wanted)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, id := range unknown {
-		delete(d.shards, id)
+	for org, id := range homes {
+		d.homes[org] = id
 	}
-	for id, at := range places {
-		if at.address == "" {
-			continue
+	d.homeless = slices.DeleteFunc(d.homeless, func(org int64) bool { return d.homes[org] != 0 })
+	for _, id := range wanted {
+		if at := places[id]; at != nil {
+			d.shards[id] = &shard{id: id, version: at.version, tables: at.tables, worker: d.workerAt(at.address), found: time.Now()}
+		} else {
+			d.leave(id)
 		}
-		w, err := d.workerAt(at.address)
-		if err != nil {
-			return err
-		}
-		d.shards[id] = &shard{id: id, worker: w, tables: at.tables}
-	}
-	for org, id := range shards {
-		d.orgs[org].shard = d.shards[id] // nil if it is not on one worker
 	}
 	return nil
 }
 
-// unknown returns the shards that are not known yet, or are on workers that cannot
-// be asked.
-func (d *direct) unknown(shards map[int64]int64) (ids []int64) {
+// wanted returns the shards of organisations that are not known yet, and those
+// that are due.
+func (d *direct) wanted(homes map[int64]int64) (ids []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, id := range shards {
-		if s := d.shards[id]; (s == nil || !s.worker.reachable) && !slices.Contains(ids, id) {
+	for _, id := range homes {
+		if d.shards[id] == nil {
 			ids = append(ids, id)
 		}
 	}
-	return ids
-}
-
-// workerAt returns the worker with an address.
-func (d *direct) workerAt(address string) (w *workerLink, err error) {
-	if w = d.workers[address]; w == nil {
-		if w, err = d.newWorker(address); err == nil {
-			d.workers[address] = w
-			w.usable() // connects
+	now := time.Now()
+	for id, s := range d.shards {
+		if !s.usable() && s.due(now) {
+			ids = append(ids, id)
 		}
 	}
-	return w, err
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
-// forget has the shard of an organisation looked for again, because it has moved.
-func (d *direct) forget(org int64) {
+// leave forgets a shard that no longer exists. Its organisations are in others.
+func (d *direct) leave(id int64) {
+	delete(d.shards, id)
+	for org, home := range d.homes {
+		if home == id {
+			d.homes[org] = 0
+			d.homeless = append(d.homeless, org)
+		}
+	}
+}
+
+// workerAt returns the worker with an address, or nil if it cannot be used.
+func (d *direct) workerAt(address string) *workerLink {
+	if address == "" {
+		return nil
+	}
+	w, known := d.workers[address]
+	if !known {
+		var err error
+		if w, err = d.newWorker(address); err != nil {
+			d.e.log.Info("lookups on a worker of the Citus cluster are made by the coordinator, which costs more", "worker", address, "error", err)
+			w = nil
+		}
+		d.workers[address] = w
+	}
+	return w
+}
+
+// moved has a shard looked for again.
+func (d *direct) moved(s *shard) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if at := d.orgs[org]; at != nil && at.shard != nil {
-		delete(d.shards, at.shard.id) // its tables may have changed
-		at.shard = nil
-	}
+	s.outdated = true
 }

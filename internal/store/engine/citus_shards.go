@@ -1,92 +1,133 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
-// shard is the rows of some organisations in the distributed tables, all on one
+// shard holds the rows of some organisations in the distributed tables, all on one
 // worker. There they are in tables of their own.
 type shard struct {
-	id     int64 // of the part of the lead table
-	worker *workerLink
-	tables map[string]string // the names of its tables by those of the distributed tables
-	sql    sync.Map          // statements about its tables by SQL as written
+	id      int64 // of the part of the lead table
+	version version
+	tables  map[string]string // the names of its tables by those of the distributed tables
+	sql     sync.Map          // statements about its tables by SQL as written
+	worker  *workerLink       // nil if no worker can be asked
+
+	// The lock of direct guards these.
+	found    time.Time
+	outdated bool // it has moved since
 }
+
+// usable reports whether the worker can be asked. Like due, it must be called with
+// the lock of direct held.
+func (s *shard) usable() bool { return !s.outdated && s.worker != nil && s.worker.usable() }
+
+// due reports whether a shard that is not usable can be looked for again.
+func (s *shard) due(now time.Time) bool { return now.Sub(s.found) > findAgain }
+
+// version changes whenever the coordinator changes where a shard is.
+type version struct{ placement, node int64 }
 
 // located is what the coordinator knows about a shard.
 type located struct {
-	address string // of its only worker, or "" if lookups cannot be sent there
+	version version
+	address string // of its only worker, or "" if there are several
 	tables  map[string]string
 }
 
 const (
-	// shardsOf selects the shards of organisations.
-	shardsOf = `SELECT org_no, get_shard_id_for_distribution_column('` + lead + `', org_no) FROM unnest(CAST($1 AS BIGINT[])) AS org_no`
-	// describeShards selects the worker of some shards, with a row for each distributed
-	// table. Only workers that know where shards are can say whether they
-	// still have one.
-	describeShards = `SELECT lead.shardid, n.nodename, CAST(n.nodeport AS BIGINT), CAST(c.relname AS TEXT), shard_name(part.logicalrelid, part.shardid)
-		FROM pg_dist_shard lead
-		JOIN pg_dist_placement p ON p.shardid = lead.shardid
-		JOIN pg_dist_node n ON n.groupid = p.groupid AND n.groupid > 0 AND n.noderole = 'primary' AND n.isactive AND n.hasmetadata AND n.metadatasynced
+	// homesOf selects the shards of organisations.
+	homesOf = `SELECT org_no, get_shard_id_for_distribution_column('` + lead + `', org_no) FROM unnest(CAST($1 AS BIGINT[])) AS org_no`
+	// placement selects where a shard is. xmin is the transaction that changed a
+	// row.
+	placement = `SELECT p.shardid, CAST(CAST(p.xmin AS TEXT) AS BIGINT) AS placement, CAST(CAST(n.xmin AS TEXT) AS BIGINT) AS node, n.nodename, n.nodeport
+		FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary' AND n.isactive`
+	// placesOf selects where shards are, with a row for each distributed table.
+	placesOf = `SELECT now.shardid, now.placement, now.node, now.nodename, CAST(now.nodeport AS BIGINT), CAST(c.relname AS TEXT), shard_name(part.logicalrelid, part.shardid)
+		FROM (` + placement + `) AS now
+		JOIN pg_dist_shard lead ON lead.shardid = now.shardid
 		JOIN pg_dist_shard part ON part.shardminvalue = lead.shardminvalue AND part.shardmaxvalue = lead.shardmaxvalue
 		JOIN pg_dist_partition t ON t.logicalrelid = part.logicalrelid AND t.partmethod = 'h'
 			AND t.colocationid = (SELECT colocationid FROM pg_dist_partition WHERE logicalrelid = lead.logicalrelid)
-		JOIN pg_class c ON c.oid = part.logicalrelid
-		WHERE lead.shardid = ANY($1)`
+		JOIN pg_class c ON c.oid = part.logicalrelid AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = lead.logicalrelid)
+		WHERE now.shardid = ANY($1)`
+	// versionsOf selects the versions of shards, whose numbers are separated by
+	// commas, so that statements can be combined.
+	versionsOf = `SELECT now.shardid, now.placement, now.node FROM unnest(CAST(string_to_array($1, ',') AS BIGINT[])) AS wanted (shardid)
+		CROSS JOIN LATERAL (` + placement + ` WHERE p.shardid = wanted.shardid OFFSET 0) AS now`
 )
 
-// shardsOf asks the coordinator for the shards of organisations.
-func (e *postgresEngine) shardsOf(ctx context.Context, orgs []int64) (shards map[int64]int64, err error) {
-	shards = make(map[int64]int64, len(orgs))
+// homes asks the coordinator for the shards of organisations.
+func (e *postgresEngine) homes(ctx context.Context, orgs []int64) (homes map[int64]int64, err error) {
+	homes = make(map[int64]int64, len(orgs))
+	if len(orgs) == 0 {
+		return homes, nil
+	}
 	err = e.read(ctx, func(tx Tx) error {
-		return tx.Query(shardsOf, func(r Row) error {
-			shards[r.Int(0)] = r.Int(1)
+		return tx.Query(homesOf, func(r Row) error {
+			homes[r.Int(0)] = r.Int(1)
 			return nil
 		}, orgs)
 	})
-	return shards, err
+	return homes, err
 }
 
 // locate asks the coordinator where shards are.
 func (e *postgresEngine) locate(ctx context.Context, shards []int64) (all map[int64]*located, err error) {
 	all = make(map[int64]*located, len(shards))
+	if len(shards) == 0 {
+		return all, nil
+	}
 	err = e.read(ctx, func(tx Tx) error {
-		return tx.Query(describeShards, func(r Row) error {
-			address := net.JoinHostPort(r.Text(1), strconv.FormatInt(r.Int(2), 10))
+		return tx.Query(placesOf, func(r Row) error {
+			address := net.JoinHostPort(r.Text(3), strconv.FormatInt(r.Int(4), 10))
 			at := all[r.Int(0)]
 			if at == nil {
-				at = &located{address: address, tables: map[string]string{}}
+				at = &located{version: version{r.Int(1), r.Int(2)}, address: address, tables: map[string]string{}}
 				all[r.Int(0)] = at
 			}
 			if at.address != address {
-				at.address = "" // there are copies on several workers
+				at.address = ""
 			}
-			at.tables[r.Text(3)] = r.Text(4)
+			at.tables[r.Text(5)] = r.Text(6)
 			return nil
 		}, shards)
 	})
 	return all, err
 }
 
-// stillHere selects those of some shards that are on the worker that is asked, and
-// 1 if that is in doubt.
-//
-// If a shard is moved, the coordinator lets no one write to it until it has told
-// the old worker, in the second phase of a commit. If it has to do that later, the
-// transaction stays prepared. So what was read before this statement is current if
-// the statement returns the shard without doubt.
-const stillHere = `SELECT p.shardid, CASE WHEN EXISTS (SELECT 1 FROM pg_prepared_xacts WHERE database = current_database() AND gid LIKE 'citus\_%') THEN 1 ELSE 0 END
-	FROM pg_dist_placement p JOIN pg_dist_local_group g ON g.groupid = p.groupid
-	WHERE p.shardid = ANY($1) AND p.shardstate = 1`
+// versions asks the coordinator for the versions of shards, together with the
+// requests that are being counted. If one is as it was when the shard was found,
+// the shard has not moved since, and what was read on its worker before is current.
+func (e *postgresEngine) versions(ctx context.Context, shards []*shard) (map[int64]version, error) {
+	var ids strings.Builder
+	for i, s := range shards {
+		if i > 0 {
+			ids.WriteByte(',')
+		}
+		ids.WriteString(strconv.FormatInt(s.id, 10))
+	}
+	f, err := e.asks.Do(ctx, ask{sql: versionsOf, args: []any{ids.String()}})
+	if err = cmp.Or(err, f.err); err != nil {
+		return nil, err
+	}
+	all := make(map[int64]version, len(shards))
+	for _, r := range f.rows {
+		all[r.Int(0)] = version{r.Int(1), r.Int(2)}
+	}
+	return all, nil
+}
 
 var (
-	// tableInQuery finds the names of tables in a query.
+	// tableInQuery finds the names of tables in a query, as we write them: not in a
+	// list with commas, and after one space.
 	tableInQuery = regexp.MustCompile(`\b(?:FROM|JOIN) (\w+)`)
 	// otherName finds the name that a query gives to a table; keywords are in
 	// capitals.

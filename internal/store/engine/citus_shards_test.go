@@ -35,13 +35,17 @@ func TestWorkerConfig(t *testing.T) {
 		{"postgres://u:secret@coordinator:1,standby:2/db?sslmode=verify-full", []string{"worker"}},
 		{"postgres://u:secret@coordinator/db?sslmode=prefer", []string{"worker", "plain"}},
 		{"postgres://u:secret@coordinator/db?sslmode=disable", []string{"plain"}},
-		{"postgres:///db?host=/run/postgresql", nil},
+		// Connections that stay on this machine may be plain; those to others may not.
+		{"postgres://u:secret@/db?host=/run/postgresql", nil},
+		{"postgres://u:secret@localhost/db?sslmode=disable", nil},
+		{"postgres://u:secret@127.0.0.1/db?sslmode=prefer", nil},
+		{"postgres://u:secret@127.0.0.1/db?sslmode=verify-full", []string{"worker"}},
 	} {
 		coordinator, err := postgresConfig(tt.dsn, limitsWith(0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := coordinator.ConnConfig.Host
+		before, secure := coordinator.ConnConfig.Host, coordinator.ConnConfig.TLSConfig
 		cfg, err := workerConfig(coordinator, "worker:5433")
 		if (err == nil) != (tt.ways != nil) {
 			t.Errorf("%s: %v", tt.dsn, err)
@@ -76,8 +80,23 @@ func TestWorkerConfig(t *testing.T) {
 		if len(ways) != len(tt.ways) || ways[0] != tt.ways[0] || ways[len(ways)-1] != tt.ways[len(ways)-1] {
 			t.Errorf("%s: connects in the ways %v, want %v", tt.dsn, ways, tt.ways)
 		}
-		if coordinator.ConnConfig.Host != before || coordinator.ConnConfig.TLSConfig != nil && coordinator.ConnConfig.TLSConfig.ServerName != "coordinator" {
+		if coordinator.ConnConfig.Host != before || secure != nil && (secure.ServerName == "worker" || coordinator.ConnConfig.TLSConfig != secure) {
 			t.Errorf("%s: the configuration of the coordinator was changed", tt.dsn)
+		}
+	}
+	for dsn, usable := range map[string]bool{
+		"postgres://u@coordinator/db?sslmode=disable":           false,
+		"postgres://u@127.0.0.1/db?sslmode=disable":             true,
+		"postgres://u@/db?host=/run/postgresql&sslmode=disable": true,
+	} {
+		coordinator, err := postgresConfig(dsn, limitsWith(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range []string{"localhost:5433", "127.0.0.1:5433", "[::1]:5433"} {
+			if _, err := workerConfig(coordinator, address); (err == nil) != usable {
+				t.Errorf("%s, a worker at %s: %v", dsn, address, err)
+			}
 		}
 	}
 }

@@ -62,7 +62,7 @@ type ask struct {
 	// tally are the arguments of a tally, whose statement takes an array of each.
 	tally []int64
 	// shard is that of a lookup on a worker of a Citus cluster.
-	shard int64
+	shard *shard
 }
 
 // found is the answer to a call.
