@@ -298,7 +298,7 @@ func (f *Forgetting) placePending(tx engine.Tx) error {
 // placeSome assigns positions to some of the entries, and returns how many.
 func (f *Forgetting) placeSome(tx engine.Tx) (given int64, err error) {
 	if f.s.j.db.Distributed() {
-		given, place, err := placeFew(tx, f.org)
+		given, _, place, err := placeFew(tx, f.org)
 		if err != nil || given == 0 {
 			return 0, err
 		}

@@ -96,8 +96,8 @@ func (s System) Follow() (news *News, stop func()) {
 	}
 }
 
-// nowhere is used for entries without an event; nil means that any
-// organisation's journal may have grown.
+// nowhere is used for audit lines of reads, which followers need not know of; nil
+// means that any organisation's journal may have grown.
 var nowhere = []access.OrgNo{}
 
 // grew wakes callers that wait for the journal, and notifies followers.
@@ -147,9 +147,16 @@ func (s *Journal) Changed(orgs []access.OrgNo) {
 	s.written.Broadcast()
 }
 
+// noOrg is the text for nowhere. Nodes of an older version take it for an
+// organisation without followers.
+const noOrg = "-1"
+
 // printOrgs encodes a list of organisations for other nodes. It returns a text
 // that stands for any organisation if the list is too long.
 func printOrgs(orgs []access.OrgNo) string {
+	if len(orgs) == 0 {
+		return noOrg
+	}
 	if len(orgs) > orgSetMost/4 { // PostgreSQL limits a notification to less than 8000 bytes
 		return "any"
 	}
@@ -165,6 +172,9 @@ func printOrgs(orgs []access.OrgNo) string {
 
 // parseOrgs decodes such a list. nil means any organisation.
 func parseOrgs(text string) (orgs []access.OrgNo) {
+	if text == noOrg {
+		return nowhere
+	}
 	for field := range strings.FieldsSeq(text) {
 		org, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {

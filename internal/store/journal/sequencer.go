@@ -44,7 +44,7 @@ func sequenceWhere(condition string) string {
 			(SELECT max(seq) FROM (SELECT seq FROM journal_pending WHERE ` + condition + ` ORDER BY seq LIMIT $2) AS first)
 		RETURNING seq, org_no, at, subject, event_id, event_type, event_data, audit, packed
 	), counted AS (
-		SELECT org_no, count(*) AS n FROM taken GROUP BY org_no
+		SELECT org_no, count(*) AS n, min(packed) AS reads FROM taken GROUP BY org_no
 	), heads AS (
 		INSERT INTO journal_head AS h (org_no, pos) SELECT org_no, n FROM counted ORDER BY org_no
 		ON CONFLICT (org_no) DO UPDATE SET pos = h.pos + excluded.pos RETURNING org_no, pos
@@ -54,12 +54,13 @@ func sequenceWhere(condition string) string {
 			t.at, t.subject, t.event_id, t.event_type, t.event_data, t.audit, t.packed
 		FROM taken t JOIN heads ON heads.org_no = t.org_no JOIN counted ON counted.org_no = t.org_no
 	)
-	SELECT org_no, n FROM counted`
+	SELECT org_no, n, reads FROM counted`
 }
 
 // sequenceOnce assigns positions to pending entries of some organisations, in
-// one transaction. It returns how many, and the organisations that had any.
-func (s *Journal) sequenceOnce(ctx context.Context, orgs []access.OrgNo) (given int64, had []access.OrgNo, err error) {
+// one transaction. It returns how many, and the organisations that had any other
+// than audit lines of reads.
+func (s *Journal) sequenceOnce(ctx context.Context, orgs []access.OrgNo) (given int64, changed []access.OrgNo, err error) {
 	numbers := make([]int64, len(orgs))
 	for i, org := range orgs {
 		numbers[i] = int64(org)
@@ -70,7 +71,7 @@ func (s *Journal) sequenceOnce(ctx context.Context, orgs []access.OrgNo) (given 
 		sql, which = sequenceList, numbers
 	}
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
-		given, had = 0, nil
+		given, changed = 0, nil
 		if len(numbers) > 1 {
 			tx.Last(engine.Stmt{SQL: sequencePatience})
 		}
@@ -78,13 +79,15 @@ func (s *Journal) sequenceOnce(ctx context.Context, orgs []access.OrgNo) (given 
 			engine.Stmt{SQL: sequenceLock, Args: []any{numbers}, Each: func(engine.Row) error { return nil }},
 			engine.Stmt{SQL: sql, Args: []any{which, sequenceEntries}, Each: func(r engine.Row) error {
 				given += r.Int(1)
-				had = append(had, access.OrgNo(r.Int(0)))
+				if r.Int(2) == 0 {
+					changed = append(changed, access.OrgNo(r.Int(0)))
+				}
 				return nil
 			}},
 		)
 		return nil
 	})
-	return given, had, err
+	return given, changed, err
 }
 
 // sequenceAll assigns positions to all pending entries of some organisations.
@@ -93,8 +96,10 @@ func (s System) sequenceAll(ctx context.Context, orgs []access.OrgNo) error {
 		return s.sequenceApart(ctx, orgs)
 	}
 	for {
-		given, had, err := s.j.sequenceOnce(ctx, orgs)
-		s.announce(ctx, had)
+		given, changed, err := s.j.sequenceOnce(ctx, orgs)
+		if given > 0 && err == nil {
+			s.announce(ctx, changed)
+		}
 		if err != nil || given < sequenceEntries {
 			return err
 		}
@@ -145,13 +150,10 @@ func (s System) SequencePending(ctx context.Context) error {
 	return err
 }
 
-// announce notifies waiting callers, here and on other nodes, of the
-// organisations whose entries have got a position.
+// announce notifies waiting callers, here and on other nodes, that entries have got
+// positions. orgs are the organisations that had others than audit lines of reads.
 func (s System) announce(ctx context.Context, orgs []access.OrgNo) {
-	if len(orgs) == 0 {
-		return
-	}
-	s.j.grew(orgs)
+	s.j.grew(append(nowhere, orgs...))
 	if err := s.j.notify(ctx, orgs); err != nil && ctx.Err() == nil {
 		s.j.db.Log.Warn("could not notify other nodes of new journal entries; they will find them by polling", "error", err)
 	}
