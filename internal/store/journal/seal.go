@@ -211,6 +211,7 @@ func (s System) KeepSealed(ctx context.Context) error {
 	unlogged := map[access.OrgNo]SealedHead{} // the latest heads that are not logged yet
 	watch := watchRounds{poll: s.j.db.NewPoll(compareRest).Leading(compareLeading)}
 	due := sealDue{j: s.j, poll: s.j.db.NewPoll(0)}
+	pace := shipPace{apart: s.j.db.Distributed()}
 	for {
 		ending := ctx.Err() != nil
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.WriteTime)
@@ -218,7 +219,10 @@ func (s System) KeepSealed(ctx context.Context) error {
 		if ending || s.j.db.Duty() == engine.Alone {
 			ship = s.FlushReads
 		}
-		err := ship(round)
+		var err error
+		if ending || pace.due() {
+			err = pace.measure(func() error { return ship(round) })
+		}
 		// Acceptances have to be known before anything is judged.
 		sealErr := watch.compare(round, s)
 		var moved []SealedHead

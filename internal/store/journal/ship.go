@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -166,4 +167,29 @@ func (s System) packed(org access.OrgNo, lines [][]byte, now int64) (entries []e
 		entries = append(entries, s.j.Rows(org, Row{now, nil, nil, nil, nil, pack(chunk), int64(len(chunk))})...)
 	}
 	return entries
+}
+
+const (
+	// On a distributed database, lines are shipped for one organisation at a time.
+	// Between two rounds, a node rests for shipRest times as long as the last one
+	// took, but at most for longestShipRest, so that reads of many organisations do
+	// not keep the cluster busy with their audit lines.
+	shipRest        = 10
+	longestShipRest = 5 * time.Second
+)
+
+// shipPace decides in which rounds to ship.
+type shipPace struct {
+	apart bool
+	next  time.Time
+}
+
+func (p *shipPace) due() bool { return !p.apart || !time.Now().Before(p.next) }
+
+// measure ships, and notes how long that took.
+func (p *shipPace) measure(ship func() error) error {
+	began := time.Now()
+	err := ship()
+	p.next = time.Now().Add(min(shipRest*time.Since(began), longestShipRest))
+	return err
 }
